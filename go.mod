@@ -1,0 +1,3 @@
+module github.com/estuary/connectors
+
+go 1.26
