@@ -111,7 +111,7 @@ func AppendFloat64(dst []byte, v float64) []byte {
 	case v == 0:
 		v = 0 // drops the sign of -0
 	case v != v:
-		v = math.NaN()
+		v = math.Float64frombits(0x7FF8 << 48)
 	}
 	u := math.Float64bits(v)
 	if u>>63 != 0 {
@@ -126,26 +126,19 @@ func AppendFloat64(dst []byte, v float64) []byte {
 func AppendUUID(dst, text []byte) ([]byte, error) {
 	n := len(dst)
 	dst = append(dst, codeUUID)
-	var high byte
+	var pair byte
 	digits := 0
 	for _, c := range text {
-		var d byte
-		switch {
-		case c >= '0' && c <= '9':
-			d = c - '0'
-		case c >= 'a' && c <= 'f':
-			d = c - 'a' + 10
-		case c >= 'A' && c <= 'F':
-			d = c - 'A' + 10
-		case c == '-':
-			continue
-		default:
+		d := hexDigits[c]
+		if d > 15 {
+			if c == '-' {
+				continue
+			}
 			return dst[:n], fmt.Errorf("packing %q as UUID: unexpected %q", text, c)
 		}
-		if digits++; digits%2 == 1 {
-			high = d << 4
-		} else {
-			dst = append(dst, high|d)
+		pair = pair<<4 | d
+		if digits++; digits%2 == 0 {
+			dst = append(dst, pair)
 		}
 	}
 	if digits != 32 {
@@ -153,6 +146,17 @@ func AppendUUID(dst, text []byte) ([]byte, error) {
 	}
 	return dst, nil
 }
+
+// hexDigits gives the value of a hexadecimal digit, 255 for other bytes.
+var hexDigits = func() (t [256]byte) {
+	for i := range t {
+		t[i] = 255
+	}
+	for i := range byte(16) {
+		t["0123456789abcdef"[i]], t["0123456789ABCDEF"[i]] = i, i
+	}
+	return t
+}()
 
 // AppendRanked appends a text whose order is that of its rank: a date with its day number, an enum label with its index. Equal ranks must mean equal
 // texts. The element is the nested tuple (rank, text).
