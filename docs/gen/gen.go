@@ -1,5 +1,5 @@
 // Command gen keeps the generated parts of the documents: the connector index in README.md, and in docs/testing.md the list of situations that bit
-// somebody and the tests that hold them. It runs in its own folder, by go generate, and replaces what stands between a pair of markers.
+// somebody and the tests that hold them. It replaces what stands between a pair of markers.
 package main
 
 import (
@@ -13,9 +13,31 @@ import (
 //go:generate go run .
 
 func main() {
-	if err := run("../.."); err != nil {
+	root, err := moduleRoot()
+	if err == nil {
+		err = run(root)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "gen:", err)
 		os.Exit(1)
+	}
+}
+
+// moduleRoot is the nearest folder with a go.mod, from the working directory upwards.
+func moduleRoot() (string, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	for {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return dir, nil
+		}
+		up := filepath.Dir(dir)
+		if up == dir {
+			return "", errors.New("looking for the repository: no go.mod here or above")
+		}
+		dir = up
 	}
 }
 
