@@ -3,6 +3,7 @@ package sqlcapture
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"time"
 
 	"github.com/estuary/connectors/protocol"
@@ -81,7 +82,8 @@ type Catalog interface {
 	// Tables describes the named tables as they are now; one that does not exist is left out. nil names: everything that discovery offers.
 	Tables(ctx context.Context, names []TableName) ([]*Table, error)
 	// Publish makes the log deliver these tables' changes from now on (adds them to a publication), or returns joined *protocol.Problem, each of
-	// which may be a *TableProblem. Called after Opener.Open's slot exists and again when a table has come back.
+	// which may be a *TableProblem. Called before Opener.Open, and again
+	// when a table has come back.
 	Publish(ctx context.Context, names []TableName) error
 }
 
@@ -175,7 +177,7 @@ const (
 	EventCommit
 	// EventProgress moves the position outside any transaction: nothing of ours is in the log up to Event.Position.
 	EventProgress
-	// EventFence: the fence with Event.Fence is reached. Always outside transactions.
+	// EventFence: the fence with Event.Fence is reached. Always outside transactions. Event.Position covers the fence itself; nil: unknown.
 	EventFence
 )
 
@@ -191,7 +193,8 @@ type Event struct {
 	// Row is the index of the change among its table's changes in the transaction.
 	Row int64
 	// Bytes is the event's size in the log, for pacing checkpoints.
-	Bytes    int
+	Bytes int
+	// Position: see EventCommit, EventProgress and EventFence.
 	Position Position
 	Fence    FenceID
 }
@@ -256,3 +259,11 @@ type Barrier interface {
 type Monitor interface {
 	Report(ctx context.Context, at Position)
 }
+
+// Errors of Scanner.Scan that the engine acts on; a *TableProblem fails its stream alone, any other error ends the run.
+var (
+	// ErrLocked: the table's lock was not had in time. The log goes on and the table is tried again after the next checkpoint.
+	ErrLocked = errors.New("the table is locked")
+	// ErrNoTable: the table does not exist (any more).
+	ErrNoTable = errors.New("the table does not exist")
+)

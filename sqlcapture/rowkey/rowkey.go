@@ -158,8 +158,8 @@ var hexDigits = func() (t [256]byte) {
 	return t
 }()
 
-// AppendRanked appends a text whose order is that of its rank: a date with its day number, an enum label with its index. Equal ranks must mean equal
-// texts. The element is the nested tuple (rank, text).
+// AppendRanked appends a text whose order is that of its rank, and among equal ranks its own, byte by byte: a date with its year, an enum label with
+// its index. The element is the nested tuple (rank, text).
 func AppendRanked(dst []byte, rank int64, text []byte) []byte {
 	dst = AppendInt(append(dst, codeNested), rank)
 	return append(AppendText(dst, text), 0)

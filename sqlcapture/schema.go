@@ -1,0 +1,46 @@
+package sqlcapture
+
+import "github.com/estuary/connectors/protocol"
+
+// StreamSchema is the schema of a table's documents: its columns at the root, and _meta with the operation, where the change came from, and the row
+// before it. Only key columns are required, since a log may leave out others; so the root reduces by merge.
+func StreamSchema(t *Table, source protocol.Schema) protocol.Schema {
+	isKey := make(map[string]bool, len(t.Key))
+	for _, k := range t.Key {
+		isKey[k] = true
+	}
+	root := protocol.Schema{Types: []string{"object"}, Reduce: "merge", Deletes: len(t.Key) > 0, Complete: true}
+	for _, c := range t.Columns {
+		s := c.Schema
+		if s.Description == "" {
+			s.Description = "(source type: " + nullability(c) + c.Type + ")"
+		}
+		if !c.NotNull {
+			s = s.Nullable()
+		}
+		root.Properties = append(root.Properties, protocol.Property{Name: c.Name, Schema: s, Required: isKey[c.Name]})
+	}
+	root.Properties = append(root.Properties, protocol.Property{Name: "_meta", Required: true, Schema: metaSchema(source)})
+	return root
+}
+
+func nullability(c Column) string {
+	if c.NotNull {
+		return "non-nullable "
+	}
+	return ""
+}
+
+func metaSchema(source protocol.Schema) protocol.Schema {
+	return protocol.Schema{Types: []string{"object"}, Reduce: "merge", Properties: []protocol.Property{
+		{Name: "op", Required: true, Schema: protocol.Schema{
+			Types: []string{"string"}, Enum: []string{"c", "u", "d"},
+			Description: "c: created, or found by the backfill; u: updated; d: deleted",
+		}},
+		{Name: "source", Required: true, Schema: source},
+		{Name: "before", Schema: protocol.Schema{
+			Types: []string{"object"}, Reduce: "firstWriteWins",
+			Description: "the row before the change, as far as the log holds it",
+		}},
+	}}
+}
