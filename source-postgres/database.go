@@ -1,0 +1,135 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"time"
+
+	"github.com/jackc/pgconn"
+	"github.com/jackc/pgx/v4"
+)
+
+const (
+	applicationName = "source-postgres"
+	connectTimeout  = 20 * time.Second
+)
+
+// keepAlive finds a peer that has vanished (a NAT that forgot us, a machine that lost its power) within five minutes.
+var keepAlive = net.KeepAliveConfig{Enable: true, Idle: 120 * time.Second, Interval: 30 * time.Second, Count: 6}
+
+// querier runs SQL: a connection, or a transaction of one.
+type querier interface {
+	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
+	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
+}
+
+// sessionSettings are sent with the startup message of every connection, where they win over what a DBA set for the role or the database. Scan and log
+// then print the same bytes for the same value; without them the log's sender prints dates, floats and bytea in whatever style the role has.
+// All of them exist since PostgreSQL 10 and may be set by anybody.
+//
+// bug sql-cdc 69: a role's datestyle, intervalstyle or extra_float_digits corrupted or rounded values in the log only.
+// bug sql-cdc 70: timestamptz differed between backfill and log.
+func sessionSettings() map[string]string {
+	return map[string]string{
+		"application_name":            applicationName,
+		"client_encoding":             "UTF8",
+		"DateStyle":                   "ISO, MDY",
+		"TimeZone":                    "UTC",
+		"IntervalStyle":               "iso_8601",
+		"extra_float_digits":          "3", // from 12 on any value above 0 means shortest exact; before it takes 3 to be exact
+		"bytea_output":                "hex",
+		"lc_monetary":                 "C",
+		"standard_conforming_strings": "on",
+		"search_path":                 "pg_catalog", // nobody can slip a function under our queries, and reg* values name their schema
+		"row_security":                "off",        // a query that a policy would filter fails instead of returning a part of the rows
+		// A role's settings must not end the connections that we keep open, or change what a transaction of ours means.
+		"statement_timeout":                   "0",
+		"lock_timeout":                        "0",
+		"idle_in_transaction_session_timeout": "0",
+		"default_transaction_isolation":       "read committed",
+		"default_transaction_deferrable":      "off",
+	}
+}
+
+// liftTimeouts switches off the timeouts that not every version has, so that they cannot stand among the startup settings. It suits replication
+// connections, too.
+const liftTimeouts = `SELECT pg_catalog.set_config(name, '0', false) FROM pg_catalog.pg_settings WHERE name IN ('idle_session_timeout', 'transaction_timeout')`
+
+// pgConfig is how to connect; with replication, as a walsender that also understands SQL. The environment is not asked, except for the certificates
+// that PGSSLROOTCERT, PGSSLCERT and PGSSLKEY name.
+func (c *config) pgConfig(replication bool) (*pgconn.Config, error) {
+	host, port, err := c.hostPort()
+	if err != nil {
+		return nil, err
+	}
+	mode := c.Advanced.SSLMode
+	if mode == "" {
+		mode = "prefer"
+	}
+	// Only what shapes the TLS configuration and its fallbacks goes through the parser: it never sees the password, so no error of it can quote it,
+	// and with a password given it looks into no password file.
+	p, err := pgconn.ParseConfig(fmt.Sprintf("host='%s' port=%d user=x password=x sslmode=%s target_session_attrs=any", quoteConn(host), port, mode))
+	if err != nil {
+		return nil, c.explain("reading the connection settings", err)
+	}
+	p.User, p.Password, p.Database = c.User, c.Password, c.Database
+	p.ConnectTimeout = connectTimeout
+	p.DialFunc = (&net.Dialer{Timeout: connectTimeout, KeepAliveConfig: keepAlive}).DialContext
+	p.RuntimeParams = sessionSettings()
+	if replication {
+		p.RuntimeParams["replication"] = "database"
+	}
+	return p, nil
+}
+
+// connect opens a connection for queries. Statements are not cached, since a DDL of somebody else would make a cached plan fail once.
+func (c *config) connect(ctx context.Context) (*pgx.Conn, error) {
+	settings, err := c.pgConfig(false)
+	if err != nil {
+		return nil, err
+	}
+	p, err := pgx.ParseConfig("host=x user=x password=x sslmode=disable")
+	if err != nil {
+		return nil, fmt.Errorf("preparing the driver: %w", err)
+	}
+	p.Config = *settings
+	p.BuildStatementCache = nil
+	conn, err := pgx.ConnectConfig(ctx, p)
+	if err != nil {
+		return nil, c.explain("connecting", err)
+	}
+	if _, err := conn.Exec(ctx, liftTimeouts); err != nil {
+		closeQuietly(conn)
+		return nil, c.explain("preparing the session", err)
+	}
+	return conn, nil
+}
+
+// closeQuietly ends a connection that is of no use any more. It does not wait for a server that does not answer.
+func closeQuietly(conn *pgx.Conn) {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	_ = conn.Close(ctx) // nothing depends on a polite end
+}
+
+// quoteConn escapes a value for a keyword/value connection string.
+func quoteConn(s string) string {
+	out := make([]byte, 0, len(s))
+	for i := range len(s) {
+		if s[i] == '\'' || s[i] == '\\' {
+			out = append(out, '\\')
+		}
+		out = append(out, s[i])
+	}
+	return string(out)
+}
+
+// serverVersion is server_version_num, e.g. 150018.
+func serverVersion(ctx context.Context, q querier) (int, error) {
+	var n int
+	if err := q.QueryRow(ctx, `SELECT current_setting('server_version_num')::int`).Scan(&n); err != nil {
+		return 0, fmt.Errorf("asking for the server's version: %w", err)
+	}
+	return n, nil
+}
