@@ -43,6 +43,7 @@ setup: ## install what the tests need (servers, linters); silent when nothing is
 .PHONY: build
 build: ## build every product binary into bin/, without the workspace
 	@mkdir -p bin
+	@test -n '$(MAINS)' || { echo 'build: no folder with a main.go'; exit 1; }
 	GOWORK=off CGO_ENABLED=0 go build -trimpath -ldflags '$(LDFLAGS)' -o bin/ $(MAINS)
 
 .PHONY: fmt
@@ -77,6 +78,7 @@ generate-check: ## fail when a generated file is stale
 
 .PHONY: test
 test: setup build ## all tests of both modules, two packages at a time, then the demo, whole and broken
+	@command -v "$$(go env CC)" >/dev/null || { echo 'test: the race detector needs a C compiler: apt-get install gcc libc6-dev'; exit 1; }
 	@failed=; begun=$$SECONDS; \
 	plain=$$(GOWORK=off go list ./... | grep -vE '$(RACE_PATTERN)'); \
 	raced=$$(GOWORK=off go list ./... | grep -E '$(RACE_PATTERN)'); \
@@ -113,8 +115,8 @@ demo: ## capture a database that changes, kill the capture five times, compare; 
 
 .PHONY: stress
 stress: setup build ## seeded suites at length: SUITE=name (a part of the test's name) SEEDS=n
-	STRESS_SEEDS=$(SEEDS) GOWORK=off go test -count=1 -p 1 -timeout 0 -v -run '$(SUITE)' ./...
-	cd testsupport && STRESS_SEEDS=$(SEEDS) go test -count=1 -p 1 -timeout 0 -v -run '$(SUITE)' ./...
+	SEEDS=$(SEEDS) GOWORK=off go test -count=1 -p 1 -timeout 0 -v -run '$(SUITE)' ./...
+	cd testsupport && SEEDS=$(SEEDS) go test -count=1 -p 1 -timeout 0 -v -run '$(SUITE)' ./...
 
 .PHONY: bench
 bench: setup build ## measure beside the public references and write docs/benchmarks.md
