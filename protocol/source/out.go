@@ -143,6 +143,9 @@ func (o *Out) Fail(binding int, p *protocol.Problem) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.failures = append(o.failures, Failure{binding, p})
+	if w, ok := o.wire.(failureNoter); ok {
+		w.noteFailure(binding)
+	}
 	return o.broken
 }
 

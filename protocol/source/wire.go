@@ -39,6 +39,7 @@ type End struct {
 	CaughtUp bool // false: stopped, or ended by an error
 	Open     bool // something was written after the last checkpoint, and the read ended well
 	Failures []Failure
+	Err      error // the read's own; nil: it ended well
 }
 
 // Failure is a stream's problem, told to Out.Fail.
@@ -53,6 +54,7 @@ type (
 	recordCounter interface {
 		AppendBeforeRecords(dst []byte, binding, records int, now time.Time) []byte
 	}
+	failureNoter interface{ noteFailure(binding int) }
 	schemaWriter interface {
 		AppendSchema(dst []byte, binding int, s protocol.Schema) []byte
 	}

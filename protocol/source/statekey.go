@@ -1,0 +1,41 @@
+package source
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// stateKey names a binding's part of the state document as Flow does: the resource path joined by slashes, everything but letters, digits and -_+.=
+// percent-encoded, and the number of the backfill when it is not the first.
+func stateKey(path []string, backfill uint32) string {
+	var key strings.Builder
+	for joined := strings.Join(path, "/"); joined != ""; {
+		r, size := utf8.DecodeRuneInString(joined)
+		if r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsNumber(r) || strings.ContainsRune("-_+.=", r)) {
+			key.WriteString(joined[:size])
+		} else {
+			for _, b := range []byte(joined[:size]) {
+				fmt.Fprintf(&key, "%%%02X", b)
+			}
+		}
+		joined = joined[size:]
+	}
+	if backfill != 0 {
+		fmt.Fprintf(&key, ".v%d", backfill)
+	}
+	return key.String()
+}
+
+// streamPath is the resource path of a stream that is known by name and namespace only. A name that repeats its namespace ("sales.orders" in sales)
+// stands for the part behind it.
+func streamPath(namespace, name string) []string {
+	if namespace == "" {
+		return []string{name}
+	}
+	if rest, ok := strings.CutPrefix(name, namespace+"."); ok && rest != "" {
+		name = rest
+	}
+	return []string{namespace, name}
+}
