@@ -80,7 +80,7 @@ func (d *decoder) lookUp(f *field, n *node, path string) (*node, string) {
 }
 
 func (d *decoder) field(f *field, v reflect.Value, n *node, path string) {
-	if n != nil && f.required && n.is == 's' && n.text == "" {
+	if n != nil && n.is == 's' && n.text == "" && !f.takesEmpty() {
 		n = nil // a form that was left empty
 	}
 	switch f.kind {

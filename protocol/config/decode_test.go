@@ -45,6 +45,16 @@ func TestDecode_ReadsEveryType(t *testing.T) {
 	}
 }
 
+func TestDecode_TakesEmptyFormFieldsForAbsentOnes(t *testing.T) {
+	got, err := config.Decode[server]([]byte(`{"address":"db","user":"","advanced":{"sslmode":"","rediscovery_interval":""}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Advanced.SSLMode != "" || got.Advanced.Rediscovery != 15*time.Minute || got.User != "" {
+		t.Errorf("got %+v", got)
+	}
+}
+
 func TestDecode_TakesOlderKeys(t *testing.T) {
 	got, err := config.Decode[server]([]byte(`{"host":"db","port":5433,"slotName":"old_slot","old":{"discover_schemas":["a"]}}`))
 	if err != nil {

@@ -35,7 +35,8 @@
 // # Required
 //
 // A field is required when it has neither a default nor omitempty and is no pointer and no bool (a bool without a default is false). A section is
-// required when one of its fields is. A null is an absent key, and so is an empty string in a required field.
+// required when one of its fields is. A null is an absent key, and so is an empty string where it cannot be a value: in a required field, a duration, an
+// enum without it.
 //
 // A struct that breaks these rules is a programmer's mistake: every function of this package panics and says which field.
 package config

@@ -146,6 +146,8 @@ func (f *field) bounds() object {
 	}
 	if f.max != "" {
 		s = append(s, member{"maximum", json.RawMessage(f.max)})
+	} else if f.kind == uintKind && f.typ.Bits() < 64 {
+		s = append(s, member{"maximum", uint64(1)<<f.typ.Bits() - 1})
 	}
 	return s
 }

@@ -29,6 +29,14 @@ func (f *field) fromTag(text string) *node {
 	}
 }
 
+// takesEmpty tells whether the empty string is a value of f; otherwise it stands for an absent one.
+func (f *field) takesEmpty() bool {
+	if f.kind == durationKind {
+		return false
+	}
+	return !f.required && (len(f.enum) == 0 || slices.Contains(f.enum, ""))
+}
+
 // set assigns n to v and returns why it cannot, as the rest of a sentence that begins with the field's path; empty: it is done.
 func (f *field) set(v reflect.Value, n *node) string {
 	if reason := f.assign(v, n); reason != "" {
@@ -155,7 +163,7 @@ func (f *field) checkText(text, element string) string {
 		return reason
 	}
 	// The value is not shown: what does not match may be a password in the wrong line.
-	if f.pattern != nil && !f.pattern.MatchString(text) && (text != "" || f.hasDefault || f.required) {
+	if f.pattern != nil && !f.pattern.MatchString(text) && (text != "" || f.kind == listKind || f.hasDefault || f.required) {
 		return element + "must match " + f.pattern.String()
 	}
 	return ""

@@ -1,0 +1,176 @@
+package config_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/estuary/connectors/protocol/config"
+)
+
+// refused runs f and returns the message that it panics with.
+func refused(f func()) (message string) {
+	defer func() {
+		if p := recover(); p != nil {
+			message = fmt.Sprint(p)
+		}
+	}()
+	f()
+	return ""
+}
+
+func decoding[C any]() func() { return func() { _, _ = config.Decode[C](nil) } }
+
+type endless struct {
+	Next *endless `json:"next" title:"T" doc:"D."`
+}
+
+type noVariant struct {
+	A string `json:"a" title:"T" doc:"D."`
+}
+
+type clashing struct {
+	A *struct {
+		Kind string `json:"kind" title:"T" doc:"D."`
+	} `json:"a" title:"T" doc:"D."`
+}
+
+func TestTags_MistakesPanicWithTheField(t *testing.T) {
+	for want, f := range map[string]func(){
+		"no json tag": decoding[struct{ A string }](),
+		"a title and a doc": decoding[struct {
+			A string `json:"a" title:"T"`
+		}](),
+		"without dots": decoding[struct {
+			A string `json:"a.b" title:"T" doc:"D."`
+		}](),
+		`key "a" twice`: decoding[struct {
+			A string `json:"a" title:"T" doc:"D."`
+			B string `json:"b" title:"T" doc:"D." alias:"a"`
+		}](),
+		"no config can hold": decoding[struct {
+			A map[string]string `json:"a" title:"T" doc:"D."`
+		}](),
+		"must be true or false": decoding[struct {
+			A string `json:"a" title:"T" doc:"D." secret:"yes"`
+		}](),
+		"secret but no string": decoding[struct {
+			A int `json:"a" title:"T" doc:"D." secret:"true"`
+		}](),
+		"secret with an alias": decoding[struct {
+			A string `json:"a" title:"T" doc:"D." secret:"true" alias:"b"`
+		}](),
+		"secret with a default": decoding[struct {
+			A string `json:"a" title:"T" doc:"D." secret:"true" default:"b"`
+		}](),
+		"multiline but": decoding[struct {
+			A bool `json:"a" title:"T" doc:"D." multiline:"true"`
+		}](),
+		"neither string nor list": decoding[struct {
+			A int `json:"a" title:"T" doc:"D." enum:"1,2"`
+		}](),
+		"enum value twice": decoding[struct {
+			A string `json:"a" title:"T" doc:"D." enum:"x,y,x"`
+		}](),
+		"required and allows": decoding[struct {
+			A string `json:"a" title:"T" doc:"D." enum:",x"`
+		}](),
+		"has a bound but": decoding[struct {
+			A string `json:"a" title:"T" doc:"D." min:"1"`
+		}](),
+		`bound "1"`: decoding[struct {
+			A time.Duration `json:"a" title:"T" doc:"D." min:"1"`
+		}](),
+		`default "x", which must be a whole number`: decoding[struct {
+			A int `json:"a" title:"T" doc:"D." default:"x"`
+		}](),
+		`default "9", which must be at most 5`: decoding[struct {
+			A int `json:"a" title:"T" doc:"D." default:"9" max:"5"`
+		}](),
+		`default "z", which must be one of`: decoding[struct {
+			A string `json:"a" title:"T" doc:"D." default:"z" enum:"x,y"`
+		}](),
+		"pattern of": decoding[struct {
+			A string `json:"a" title:"T" doc:"D." pattern:"("`
+		}](),
+		"contains itself": decoding[endless](),
+		"no struct":       decoding[int](),
+		"no struct of variants": decoding[struct {
+			A string `json:"a" title:"T" doc:"D." oneof:"kind"`
+		}](),
+		"without variants": decoding[struct {
+			A struct{} `json:"a" title:"T" doc:"D." oneof:"kind"`
+		}](),
+		"no pointer to a struct": decoding[struct {
+			A noVariant `json:"a" title:"T" doc:"D." oneof:"kind"`
+		}](),
+		"the key that chooses": decoding[struct {
+			A clashing `json:"a" title:"T" doc:"D." oneof:"kind"`
+		}](),
+		"which is no variant": decoding[struct {
+			A credentials `json:"a" title:"T" doc:"D." oneof:"kind" default:"X"`
+		}](),
+		"section with a default": decoding[struct {
+			A advanced `json:"a" title:"T" doc:"D." default:"X"`
+		}](),
+		`"token" must be a secret`: func() {
+			config.Schema[struct {
+				A string `json:"token" title:"T" doc:"D."`
+			}](config.Airbyte)
+		},
+	} {
+		if got := refused(f); !strings.Contains(got, want) {
+			t.Errorf("got %q, want %q in it", got, want)
+		}
+	}
+}
+
+// Base is embedded, so that connectors can share fields.
+type Base struct {
+	Region string `json:"region" title:"Region" doc:"Where." default:"eu"`
+}
+
+func TestTags_EmbeddedStructIsPartOfItsParent(t *testing.T) {
+	type outer struct {
+		Base
+		private int    //nolint:unused // fields that cannot be set are left alone
+		Skipped int    `json:"-"`
+		Name    string `json:"name" title:"Name" doc:"What."`
+	}
+	got, err := config.Decode[outer]([]byte(`{"name":"n","region":"us"}`))
+	if err != nil || got.Region != "us" || got.Name != "n" {
+		t.Errorf("got %+v, %v", got, err)
+	}
+	if table := config.ReadmeTable[outer](); !strings.Contains(table, "| `region` | string | `eu` |") {
+		t.Error(table)
+	}
+}
+
+func TestTags_DefaultChoiceAndRequiredSection(t *testing.T) {
+	type shape struct {
+		Format struct {
+			CSV *struct {
+				Delimiter string `json:"delimiter" title:"Delimiter" doc:"Between values." default:","`
+			} `json:"csv" title:"CSV" doc:"Text."`
+			JSON *struct{} `json:"json" title:"JSON" doc:"Lines."`
+		} `json:"format" title:"Format" doc:"Of the files." oneof:"type" default:"csv"`
+	}
+	for in, csv := range map[string]bool{`{}`: true, `{"format":{}}`: true, `{"format":{"delimiter":";"}}`: true, `{"format":{"type":"json"}}`: false} {
+		got, err := config.Decode[shape]([]byte(in))
+		if err != nil || (got.Format.CSV != nil) != csv || (got.Format.JSON == nil) != csv {
+			t.Errorf("%s: got %+v, %v", in, got, err)
+		}
+	}
+	type nested struct {
+		Inner struct {
+			Name string `json:"name" title:"Name" doc:"What."`
+		} `json:"inner" title:"Inner" doc:"Within."`
+	}
+	if _, err := config.Decode[nested](nil); err == nil || err.Error() != "inner.name is required: What" {
+		t.Errorf("got %v", err)
+	}
+	if got := string(config.Schema[nested](config.Flow)); !strings.Contains(got, `"required":["inner"]`) {
+		t.Error(got)
+	}
+}
