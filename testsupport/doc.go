@@ -1,0 +1,13 @@
+// Package testsupport is a module of its own for black-box tests: it drives built binaries against real servers and judges what they print with
+// decoders of its own, so that one mistake cannot hide in the code and in its test at once.
+//
+//	binary   builds a connector and drives it over pipes: kill at a record, stopped readers, SIGTERM, exit code, CPU, memory
+//	wire     decodes what connectors print: Airbyte messages, Flow capture responses
+//	replay   folds output into tables and compares them with the server's, column by column
+//	load     writers that change seven tables in every way there is, with a ledger
+//	proxy    a TCP proxy that counts, cuts, delays
+//	standby  a synchronous standby that comes and goes
+//	fixture  the table that benchmarks read
+//
+// Private servers are internal/pgtest of the main module.
+package testsupport
