@@ -46,14 +46,25 @@ func (w *World) Rows(tableIndex int) map[int]*Row {
 	return w.fold(t, t.seen(), func(x *txn) bool { return x.state == ended })
 }
 
-// InvisibleBelow returns the id of a transaction that committed at or before the position and that no snapshot sees yet; 0: there is none.
-func (w *World) InvisibleBelow(position int64) uint64 {
+// InvisibleBelow returns the id of a transaction that the slot's reader was handed, that committed at or before the position, and that no snapshot sees
+// yet; 0: there is none. What the log never held, from before the slot or of other tables, is the concern of the gate.
+func (w *World) InvisibleBelow(slot string, position int64) uint64 {
+	s := w.slots[slot]
 	for _, e := range w.log {
-		if e.end <= position && e.txn != nil && e.txn.state != ended {
+		if e.end <= position && e.end > s.created && e.txn != nil && e.txn.state != ended && (w.cfg.EmptyCommits || e.txn.logs()) {
 			return e.txn.full
 		}
 	}
 	return 0
+}
+
+func (t *txn) logs() bool {
+	for i := range t.changes {
+		if t.changes[i].logged {
+			return true
+		}
+	}
+	return false
 }
 
 // Inside tells whether the position lies inside the log record of a commit, that is, at no boundary.
@@ -82,3 +93,6 @@ func (w *World) Committed() map[int64]bool {
 
 // Tables returns the tables' specs.
 func (w *World) Tables() []TableSpec { return w.cfg.Tables }
+
+// LastSeq returns the number of the last change in the log.
+func (w *World) LastSeq() int64 { return w.seq }

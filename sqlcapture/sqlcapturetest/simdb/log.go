@@ -11,6 +11,7 @@ import (
 // slot is the log's reservation for one reader.
 type slot struct {
 	confirmed int64
+	created   int64 // where it began
 	highest   int64 // that was ever confirmed
 }
 
@@ -50,7 +51,7 @@ func (o opener) Open(ctx context.Context, from sqlcapture.Position) (sqlcapture.
 		for anyActive(old) && w.force() {
 		}
 		w.durable = w.end
-		s = &slot{confirmed: w.end, highest: w.end}
+		s = &slot{confirmed: w.end, created: w.end}
 		w.slots[o.slot] = s
 	}
 	at := s.confirmed
@@ -99,13 +100,13 @@ func (l *reader) Next(ctx context.Context, wait time.Duration) (sqlcapture.Event
 	l.load()
 	if len(l.waiting) == 0 {
 		w.now += wait
-		w.waited()
 		e := sqlcapture.Events{Drained: true}
 		if w.durable > l.at {
 			l.at = w.durable
 			e.List = []sqlcapture.Event{{Kind: sqlcapture.EventProgress, Position: Position(l.at), LSN: uint64(l.at)}} //nolint:gosec // positive
 		}
 		e.Release = func() {}
+		w.waited()
 		return e, nil
 	}
 	w.idle = 0
@@ -172,7 +173,7 @@ func (l *reader) decode(e *entry) {
 			continue
 		}
 		empty = false
-		ev := sqlcapture.Event{Txn: txn, Table: l.table(c), LSN: uint64(c.lsn), Row: rows[c.gen], Bytes: 10} //nolint:gosec // positive
+		ev := sqlcapture.Event{Txn: txn, Table: l.table(c, txn), LSN: uint64(c.lsn), Row: rows[c.gen], Bytes: 10} //nolint:gosec // positive
 		rows[c.gen]++
 		full := c.table.spec.Full || !c.table.spec.Kind.HasKey()
 		switch c.kind {
@@ -201,7 +202,7 @@ func (l *reader) decode(e *entry) {
 }
 
 // table returns the log's description, after an EventTable when it is new to this reader.
-func (l *reader) table(c *change) *sqlcapture.Table {
+func (l *reader) table(c *change, txn *sqlcapture.Txn) *sqlcapture.Table {
 	if l.told == nil {
 		l.told = map[*incarnation]*sqlcapture.Table{}
 	}
@@ -209,7 +210,7 @@ func (l *reader) table(c *change) *sqlcapture.Table {
 	if d == nil {
 		d = c.table.describe(c.gen, true)
 		l.told[c.gen] = d
-		l.waiting = append(l.waiting, sqlcapture.Event{Kind: sqlcapture.EventTable, Table: d})
+		l.waiting = append(l.waiting, sqlcapture.Event{Kind: sqlcapture.EventTable, Table: d, Txn: txn})
 	}
 	return d
 }

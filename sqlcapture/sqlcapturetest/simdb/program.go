@@ -121,8 +121,10 @@ type Choice uint8
 
 // The kinds of choices.
 const (
-	// ChooseStep: 0 goes on with the engine, others take a step of the world and choose again; the last one is the crash while World.Kills is left.
+	// ChooseStep: 0 goes on with the engine, others take a step of the world and choose again.
 	ChooseStep Choice = iota
+	// ChooseStepOrKill is the same, and the last one kills the run.
+	ChooseStepOrKill
 	// ChooseForced: one step of the world, since the caller waits for one.
 	ChooseForced
 	// ChooseBatch: how much of the log is handed out: 0 everything, 1 one transaction, 2 one event.

@@ -136,6 +136,9 @@ func (w *World) steps() []step {
 // take does a step.
 func (w *World) take(s step) {
 	t := s.txn
+	if w.Trace != nil {
+		w.traceStep(s)
+	}
 	switch {
 	case t == nil:
 		w.durable = w.end
@@ -197,4 +200,23 @@ func (w *World) appendEntry(e *entry) {
 	e.at = w.record()
 	e.end = w.end
 	w.log = append(w.log, e)
+}
+
+func (w *World) traceStep(s step) {
+	switch t := s.txn; {
+	case t == nil:
+		w.Trace("the log is durable up to %d", w.end)
+	case s.abort:
+		w.Trace("transaction %d is the victim of a deadlock", t.full)
+	case t.state == logged:
+		w.Trace("transaction %d is visible", t.full)
+	case t.state == idle:
+		w.Trace("transaction %d begins: %s", w.nextXID, t.program)
+	case t.next < len(t.program.Ops):
+		w.Trace("transaction %d goes on at %d", t.full, w.end)
+	case t.program.Rollback:
+		w.Trace("transaction %d rolls back", t.full)
+	default:
+		w.Trace("transaction %d commits at %d to %d", t.full, w.end, w.end+10)
+	}
 }

@@ -40,6 +40,8 @@ type World struct {
 	Kills int
 	// Quiet: nothing happens any more but what the engine does.
 	Quiet bool
+	// Trace, if set, is told of every step.
+	Trace func(format string, args ...any)
 	// OnPoint, if set, is called at every scheduling point before anything happens: the output so far is final.
 	OnPoint func() error
 
@@ -111,14 +113,14 @@ func (w *World) point(ctx context.Context) error {
 	}
 	for !w.Quiet {
 		steps := w.steps()
-		n := len(steps) + 1
+		n, about := len(steps)+1, ChooseStep
 		if w.Kills > 0 {
-			n++
+			n, about = n+1, ChooseStepOrKill
 		}
 		if n == 1 {
 			return nil
 		}
-		c := w.choose.Choose(n, ChooseStep)
+		c := w.choose.Choose(n, about)
 		switch {
 		case c == 0:
 			return nil
