@@ -99,8 +99,8 @@ func (d *Decoder) truncate(r *reader, m *Message) error {
 	n := int(r.u32())
 	options := r.u8()
 	m.Cascade, m.RestartIdentity = options&1 != 0, options&2 != 0
-	if n*4 != len(r.p) {
-		r.bad = r.bad || n*4 > len(r.p)
+	r.bad = r.bad || n*4 > len(r.p)
+	if r.bad || n*4 != len(r.p) {
 		return r.end(Truncate)
 	}
 	for range n {
