@@ -1,3 +1,5 @@
-// Package archtest holds nothing but tests of the repository's shape: which package may import which, who may touch the process, and which files every
-// connector has. docs/architecture.md says what the floors are for.
+// Package archtest holds the architecture (docs/architecture.md) as tests, each rule with its reason: which package may import which (arrows_test.go),
+// who may touch the process (process_test.go), and which files every connector has (fleet_test.go). It ships nothing.
+//
+// A package that no rule names may import the vocabulary, protocol, and nothing else of ours: give it a rule when it needs more.
 package archtest

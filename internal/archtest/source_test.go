@@ -5,6 +5,8 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -12,103 +14,113 @@ import (
 	"testing"
 )
 
-const root = "../.."
+const module = "github.com/estuary/connectors/"
 
-// eachFile calls f for each Go file of the root module that is no test, with its package's path below the module.
-func eachFile(t *testing.T, f func(pkg, path string, file *ast.File)) {
+// source is one Go file.
+type source struct {
+	path    string // from the root, with slashes
+	dir     string // its package: "internal/flow"
+	pkg     string // the name in the package clause
+	test    bool
+	imports []string
+	syntax  *ast.File
+	lines   *token.FileSet
+}
+
+// at names a place in the file.
+func (s source) at(pos token.Pos) string {
+	return s.path + ":" + strconv.Itoa(s.lines.Position(pos).Line)
+}
+
+// repository returns the tree that this test stands in.
+func repository(t *testing.T) fs.FS {
 	t.Helper()
-	files := token.NewFileSet()
-	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(filepath.Join(root, "go.mod")); err != nil {
+		t.Fatalf("looking for the root of the repository: %v", err)
+	}
+	return os.DirFS(root)
+}
+
+// sources parses every Go file, whatever its build tags say, of both modules.
+func sources(t *testing.T, tree fs.FS) []source {
+	t.Helper()
+	var all []source
+	err := fs.WalkDir(tree, ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
 		if d.IsDir() {
-			name := d.Name()
-			if path != root && (strings.HasPrefix(name, ".") || slices.Contains([]string{"testsupport", "testdata", "bin", "node_modules"}, name)) {
+			base := d.Name()
+			if base != "." && (base[0] == '.' || base[0] == '_') || slices.Contains([]string{"bin", "testdata", "node_modules"}, base) {
 				return fs.SkipDir
 			}
 			return nil
 		}
-		if !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+		if path.Ext(name) != ".go" {
 			return nil
 		}
-		file, err := parser.ParseFile(files, path, nil, parser.SkipObjectResolution)
+		text, err := fs.ReadFile(tree, name)
 		if err != nil {
 			return err
 		}
-		rel, err := filepath.Rel(root, filepath.Dir(path))
-		if err != nil {
+		s := source{path: name, dir: path.Dir(name), test: strings.HasSuffix(name, "_test.go"), lines: token.NewFileSet()}
+		if s.syntax, err = parser.ParseFile(s.lines, name, text, parser.ParseComments|parser.SkipObjectResolution); err != nil {
 			return err
 		}
-		f(filepath.ToSlash(rel), path, file)
+		s.pkg = s.syntax.Name.Name
+		for _, i := range s.syntax.Imports {
+			imported, err := strconv.Unquote(i.Path.Value)
+			if err != nil {
+				return err
+			}
+			s.imports = append(s.imports, imported)
+		}
+		all = append(all, s)
 		return nil
 	})
 	if err != nil {
-		t.Fatalf("reading the module's files: %v", err)
+		t.Fatal(err)
 	}
+	return all
 }
 
-// shippedImports maps each package to what its files, tests apart, import.
-func shippedImports(t *testing.T) map[string][]string {
-	t.Helper()
-	imports := map[string][]string{}
-	eachFile(t, func(pkg, path string, file *ast.File) {
-		for _, spec := range file.Imports {
-			to, err := strconv.Unquote(spec.Path.Value)
-			if err != nil {
-				t.Fatalf("%s: %v", path, err)
-			}
-			imports[pkg] = append(imports[pkg], strings.TrimPrefix(to, module+"/"))
-		}
-		if imports[pkg] == nil {
-			imports[pkg] = []string{}
-		}
-	})
-	return imports
+// isTestCode tells whether a package exists for tests alone: its files may do what test files may, and nothing that ships may import it.
+func isTestCode(dir string) bool {
+	return dir == "internal/golden" || dir == "internal/archtest" || inside(dir, "testsupport/...") ||
+		slices.ContainsFunc(strings.Split(dir, "/"), func(element string) bool { return len(element) > len("test") && strings.HasSuffix(element, "test") })
 }
 
-// ownsProcess: who may touch stdin, stdout and the exit code, and why.
-var ownsProcess = map[string]string{
-	"protocol/source":      "the main of every source",
-	"protocol/materialize": "the main of every materialization",
-	"pipeline":             "a main of its own",
-	"parser/cmd/parser":    "a main of its own",
-	"docs/gen":             "a main of its own",
-	"internal/pgtest":      "the body of a TestMain",
-}
-
-func TestProcess_OnlyMainsTouchIt(t *testing.T) {
-	found := map[string]bool{}
-	eachFile(t, func(pkg, path string, file *ast.File) {
-		ast.Inspect(file, func(n ast.Node) bool {
-			if name := processUse(n); name != "" {
-				found[pkg] = true
-				if ownsProcess[pkg] == "" {
-					t.Errorf("%s uses %s: only mains do; return an error, or take a writer", path, name)
-				}
-			}
+// inside matches a package with a pattern: path.Match element by element, and a final "..." for the package itself and all below it.
+func inside(dir, pattern string) bool {
+	elements := strings.Split(dir, "/")
+	for i, p := range strings.Split(pattern, "/") {
+		if p == "..." {
 			return true
-		})
-	})
-	if !found["docs/gen"] {
-		t.Error("not even docs/gen was seen to touch the process: this test looks for nothing")
+		}
+		if i == len(elements) {
+			return false
+		}
+		if ok, err := path.Match(p, elements[i]); err != nil || !ok {
+			return false
+		}
 	}
+	return len(elements) == strings.Count(pattern, "/")+1
 }
 
-// processUse names a use of the process's own things: os.Exit, os.Stdin, os.Stdout, fmt.Print….
-func processUse(n ast.Node) string {
-	sel, ok := n.(*ast.SelectorExpr)
-	if !ok {
-		return ""
+func TestInside(t *testing.T) {
+	for _, c := range []struct {
+		dir, pattern string
+		want         bool
+	}{
+		{"source-x", "source-*", true}, {"source-x/wire", "source-*", false}, {"source-x/wire", "source-*/...", true}, {"source-x", "source-*/...", true},
+		{"source-x", "source-*/*", false}, {"internal/flow", "internal/flow", true}, {"internal/flowing", "internal/flow/...", false}, {"internal", "internal/flow", false},
+	} {
+		if got := inside(c.dir, c.pattern); got != c.want {
+			t.Errorf("inside(%q, %q) = %v", c.dir, c.pattern, got)
+		}
 	}
-	pkg, ok := sel.X.(*ast.Ident)
-	if !ok {
-		return ""
-	}
-	name := pkg.Name + "." + sel.Sel.Name
-	switch name {
-	case "os.Exit", "os.Stdin", "os.Stdout", "fmt.Print", "fmt.Printf", "fmt.Println":
-		return name
-	}
-	return ""
 }
