@@ -94,6 +94,16 @@ func (e *engine) publish(ctx context.Context, streams []*stream) error {
 	if len(names) == 0 {
 		return nil
 	}
+	// A table that takes the name from here on may be in no publication; the first chunk tells it by its identity.
+	tables, err := e.db.Catalog.Tables(ctx, names)
+	if err != nil {
+		return fmt.Errorf("looking up the tables to publish: %w", err)
+	}
+	for _, t := range tables {
+		if s := e.byName[t.TableName]; s != nil {
+			s.published = t.Identity
+		}
+	}
 	for _, err := range protocol.Problems(e.db.Catalog.Publish(ctx, names)) {
 		t, ok := errors.AsType[*TableProblem](err)
 		if !ok {
@@ -130,7 +140,11 @@ func (e *engine) scan(ctx context.Context, s *stream) error {
 	defer func() { _ = chunk.Close() }() // the rows are out; a chunk's transaction has nothing to commit
 
 	table := chunk.Table()
-	if why := s.replacedBy(table); why != "" {
+	why := s.replacedBy(table)
+	if s.identity == "" && table.Identity != s.published {
+		why = "another table has taken its name before its first chunk"
+	}
+	if why != "" {
 		return e.restart(s, why)
 	}
 	if s.key == nil && chunk.Restarted() {

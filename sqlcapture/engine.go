@@ -1,6 +1,7 @@
 package sqlcapture
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -314,7 +315,7 @@ func opOf(k EventKind) byte {
 func fillFromBefore(after, before []Value) {
 	for i := range after {
 		if i < len(before) && IsAbsent(after[i]) && !IsAbsent(before[i]) {
-			after[i] = before[i]
+			after[i] = bytes.Clone(before[i]) // both may be rendered, and rendering may change the bytes
 		}
 	}
 }

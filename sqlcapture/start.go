@@ -44,7 +44,7 @@ func (e *engine) start(ctx context.Context) error {
 	}
 	for s, at := range positions {
 		if at.Compare(e.position) > 0 {
-			s.own = at
+			s.own, s.dirty = at, true // a STATE of this run must not take it back to the log's position
 		}
 	}
 	for _, s := range live {

@@ -83,9 +83,6 @@ func (e *engine) loadState(s *stream, b protocol.Binding) (Position, error) {
 		if !sameNames(st.Key, s.key) {
 			s.resetReason = fmt.Sprintf("its key changed from %v to %v", st.Key, s.key)
 		}
-		if s.phase == backfill && len(s.scanned) == 0 {
-			s.phase, s.scanned = pending, nil
-		}
 	}
 	if st.Reset != "" {
 		s.resetReason, s.resetDue = st.Reset, true

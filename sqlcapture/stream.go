@@ -43,6 +43,7 @@ type stream struct {
 	resetReason               string   // the backfill started over and no chunk of the new one is covered by a checkpoint yet
 	resetDue                  bool     // Out.Reset must follow the next checkpoint
 
+	published   string    // the identity of the table that was published
 	unpublished bool      // the log does not deliver this table (again) yet
 	gate        uint64    // Barrier's mark; 0: not raised
 	retryAt     time.Time // not before: the table was locked
