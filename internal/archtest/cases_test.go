@@ -16,8 +16,8 @@ func torn(all []source) []string {
 	for _, s := range all {
 		for _, group := range s.syntax.Comments {
 			for _, c := range group.List {
-				if strings.HasPrefix(c.Text, "// bug ") && s.test && !wholeCase.MatchString(c.Text) {
-					wrong = append(wrong, s.at(c.Pos())+" has a torn case: write // bug sql-cdc 63: and the public source")
+				if strings.HasPrefix(c.Text, "// bug ") && (s.test || isTestCode(s.dir)) && !wholeCase.MatchString(c.Text) {
+					wrong = append(wrong, s.at(c.Pos())+" has a torn case: after bug come topic, number, colon and the public source")
 				}
 			}
 		}

@@ -26,7 +26,7 @@ const (
 	choiceKind  // struct of variants
 )
 
-// field is one key of a config, read from its tags.
+// field is one key of a config, read from its tags; doc.go says what each tag means.
 type field struct {
 	name  string
 	index []int // for reflect.Value.FieldByIndex, relative to the struct that holds the field
