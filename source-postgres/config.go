@@ -183,6 +183,11 @@ func fitName(name string, maxBytes int) string {
 	return name[:maxBytes-len(suffix)] + suffix
 }
 
+// typeOptions are the choices about types.
+func (c *config) typeOptions() typeOptions {
+	return typeOptions{ArrayFormat: arrayFormat(c.Advanced.ArrayFormat)}
+}
+
 // skipsBackfill tells whether only the changes of a table are wanted.
 func (c *config) skipsBackfill(schema, table string) bool {
 	for _, entry := range splitList(c.Advanced.SkipBackfills) {

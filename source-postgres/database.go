@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net"
 	"time"
 
@@ -49,6 +50,7 @@ func sessionSettings() map[string]string {
 		"idle_in_transaction_session_timeout": "0",
 		"default_transaction_isolation":       "read committed",
 		"default_transaction_deferrable":      "off",
+		"synchronous_commit":                  "local", // what we write (a publication, fences) waits for no standby
 	}
 }
 
@@ -83,19 +85,29 @@ func (c *config) pgConfig(replication bool) (*pgconn.Config, error) {
 	return p, nil
 }
 
-// connect opens a connection for queries. Statements are not cached, since a DDL of somebody else would make a cached plan fail once.
-func (c *config) connect(ctx context.Context) (*pgx.Conn, error) {
+// connect opens a connection for queries.
+func (c *config) connect(ctx context.Context) (*pgx.Conn, error) { return c.connectWith(ctx, nil) }
+
+// connectWith adds settings of the session. Statements are not cached, since a DDL of somebody else would make a cached plan fail once.
+func (c *config) connectWith(ctx context.Context, more map[string]string) (conn *pgx.Conn, err error) {
 	settings, err := c.pgConfig(false)
 	if err != nil {
 		return nil, err
 	}
+	maps.Copy(settings.RuntimeParams, more)
 	p, err := pgx.ParseConfig("host=x user=x password=x sslmode=disable")
 	if err != nil {
 		return nil, fmt.Errorf("preparing the driver: %w", err)
 	}
 	p.Config = *settings
 	p.BuildStatementCache = nil
-	conn, err := pgx.ConnectConfig(ctx, p)
+	// The driver trusts lengths that a server sends during the login, so that a hostile one can make it panic (GO-2026-4518).
+	defer func() {
+		if r := recover(); r != nil {
+			conn, err = nil, fmt.Errorf("connecting to %s: the server's messages are malformed (%v)", c.Address, r)
+		}
+	}()
+	conn, err = pgx.ConnectConfig(ctx, p)
 	if err != nil {
 		return nil, c.explain("connecting", err)
 	}

@@ -81,17 +81,39 @@ func (s *slot) earliest(ctx context.Context) (lsn uint64, exists bool, lost stri
 	if err != nil || st == nil {
 		return 0, false, "", err
 	}
-	if lost = st.lost(); lost != "" {
-		return 0, true, lost, nil
+	lsn, lost, err = st.begin()
+	if err == nil && lost == "" {
+		log.WithFields(log.Fields{"slot": s.name, "confirmed": *st.ConfirmedFlushLSN, "behindBytes": s.behind(ctx, *st.ConfirmedFlushLSN)}).Info("found the replication slot")
 	}
-	if p := st.unfinished(); p != nil {
+	return lsn, true, lost, err
+}
+
+// baseEarliest is earliest of the slot that copyBase copies, which may be in use.
+func (s *slot) baseEarliest(ctx context.Context) (lsn uint64, exists bool, lost string, err error) {
+	st, err := readSlot(ctx, s.conn, s.base)
+	if err != nil {
+		return 0, false, "", s.config.explain("looking up the replication slot", err)
+	}
+	if st == nil {
+		return 0, false, "", nil
+	}
+	if p := st.foreign(s.config.Database); p != nil {
 		return 0, true, "", p
 	}
-	if lsn, err = parseSlotLSN(*st.ConfirmedFlushLSN); err != nil {
-		return 0, true, "", err
+	lsn, lost, err = st.begin()
+	return lsn, true, lost, err
+}
+
+// begin is where the slot begins to deliver, or why it does not.
+func (st *slotState) begin() (lsn uint64, lost string, err error) {
+	if lost = st.lost(); lost != "" {
+		return 0, lost, nil
 	}
-	log.WithFields(log.Fields{"slot": s.name, "confirmed": *st.ConfirmedFlushLSN, "behindBytes": s.behind(ctx, *st.ConfirmedFlushLSN)}).Info("using the replication slot")
-	return lsn, true, "", nil
+	if p := st.unfinished(); p != nil {
+		return 0, "", p
+	}
+	lsn, err = parseSlotLSN(*st.ConfirmedFlushLSN)
+	return lsn, "", err
 }
 
 // awaitUnused returns the slot's state once nobody reads it; nil: there is no slot.
@@ -342,7 +364,7 @@ func oldestTransaction(ctx context.Context, q querier) (string, error) {
 		}
 	}
 	if seconds >= 0 {
-		details = append(details, (time.Duration(seconds) * time.Second).String()+" old")
+		details = append(details, (time.Duration(seconds)*time.Second).String()+" old")
 	}
 	return id + " (" + strings.Join(details, ", ") + ")", nil
 }
