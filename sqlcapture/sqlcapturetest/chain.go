@@ -22,6 +22,7 @@ func broken(invariant, format string, args ...any) error {
 // item is a record, or a reset, as the consumer holds it.
 type item struct {
 	reset    bool
+	honoured bool // the runner acts on the reset
 	op       byte
 	key      int
 	version  int64 // 0: not in the document
@@ -97,7 +98,9 @@ func newView(w *simdb.World, table int) *view {
 // add checks the item against the history and applies it; strict false: it is only applied, as by a consumer that keeps the records of killed runs.
 func (v *view) add(it item, strict bool) error {
 	if it.reset {
-		clear(v.rows)
+		if it.honoured {
+			clear(v.rows)
+		}
 		for _, c := range v.chains {
 			c.counted = 0
 		}

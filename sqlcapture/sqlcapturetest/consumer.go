@@ -90,10 +90,7 @@ func (c *consumer) take(l line) error {
 	case l.State != nil:
 		return c.checkpoint(l.State)
 	case l.Reset != "":
-		if !c.scenario.HonoursReset {
-			return nil
-		}
-		return c.keep(t, item{reset: true})
+		return c.keep(t, item{reset: true, honoured: c.scenario.HonoursReset})
 	}
 	it, err := parseItem(c.w, t.view.spec, l.Doc)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 )
 
 // wire is the wire form of these tests: one line for each record, checkpoint and reset, as bare as can be. consumer reads it.
-type wire struct{ resets bool }
+type wire struct{}
 
 // line is any line of it.
 type line struct {
