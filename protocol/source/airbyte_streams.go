@@ -1,6 +1,7 @@
 package source
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -86,7 +87,7 @@ func (a *airbyteStreams) AppendEnd(dst []byte, e End) []byte {
 
 // internal is what engineers want to know besides the sentence: the cause.
 func internal(err error) string {
-	if p, ok := err.(*protocol.Problem); ok && p.Err != nil { //nolint:errorlint // the cause of this very problem
+	if p, ok := errors.AsType[*protocol.Problem](err); ok && p.Err != nil {
 		return p.Err.Error()
 	}
 	return ""
@@ -107,6 +108,10 @@ func joinShared(state, shared folded) []byte {
 	return append(dst, '}')
 }
 
+// patchError names no content: a state may hold keys of rows.
 func patchError(p Patch, err error) error {
-	return fmt.Errorf("reading the state patch %q of binding %d: %w", p.JSON, p.Binding, err)
+	if p.Binding == sharedBinding {
+		return fmt.Errorf("reading a patch of the shared state: %w", err)
+	}
+	return fmt.Errorf("reading a patch of the state of binding %d: %w", p.Binding, err)
 }

@@ -15,18 +15,53 @@ type document struct {
 	quoted [][]byte // the keys as JSON
 	states []folded // by binding
 	shared folded
+	// missing, by binding and for the shared state: the state came from elsewhere and is not in the runner's document yet, so its first patch is all of it.
+	missing       []bool
+	missingShared bool
+	// stale are quoted keys of states in the runner's document that this run must not build upon (full refresh).
+	stale [][]byte
 }
 
-func newDocument(bs []protocol.Binding) *document {
-	d := &document{}
-	for _, b := range bs {
-		quoted, _ := json.Marshal(b.StateKey) // a string always has a JSON form
-		d.keys, d.quoted, d.states = append(d.keys, b.StateKey), append(d.quoted, quoted), append(d.states, folded(b.State))
+// base is what the runner's document holds, as far as the bindings do not tell.
+type base struct {
+	shared   json.RawMessage // nil: none
+	foreign  bool            // the states did not come from a document
+	outdated []string        // state keys of streams that start anew
+}
+
+func newDocument(bs []protocol.Binding, from base) *document {
+	d := &document{shared: folded(from.shared), missingShared: from.foreign, missing: make([]bool, len(bs))}
+	for i, b := range bs {
+		d.keys, d.quoted, d.states = append(d.keys, b.StateKey), append(d.quoted, quote(b.StateKey)), append(d.states, folded(b.State))
+		d.missing[i] = from.foreign && b.State != nil
 		if d.shared == nil {
 			d.shared = folded(b.Shared)
 		}
 	}
+	for _, key := range from.outdated {
+		d.stale = append(d.stale, quote(key))
+	}
 	return d
+}
+
+func quote(s string) []byte {
+	quoted, _ := json.Marshal(s) // a string always has a JSON form
+	return quoted
+}
+
+// forget returns the patch that deletes what is stale; nil: nothing is.
+func (d *document) forget() []byte {
+	if d.stale == nil {
+		return nil
+	}
+	patch := []byte(`{"bindings":{`)
+	for i, key := range d.stale {
+		if i > 0 {
+			patch = append(patch, ',')
+		}
+		patch = append(append(patch, key...), ":null"...)
+	}
+	return append(patch, "}}"...)
 }
 
 // apply folds the patches and returns one patch of the whole document that does the same, and which bindings it touches, ascending.
@@ -54,6 +89,9 @@ func (d *document) apply(patches []Patch) (patch []byte, touched []int, err erro
 	separator := ""
 	for _, binding := range touched {
 		one := first[binding]
+		if d.takeMissing(binding) && *d.at(binding) != nil {
+			one = *d.at(binding)
+		}
 		if one == nil {
 			if one, err = difference(before[binding], *d.at(binding)); err != nil {
 				return nil, nil, fmt.Errorf("joining the state patches of binding %d: %w", binding, err)
@@ -89,4 +127,15 @@ func (d *document) at(binding int) *folded {
 		return &d.shared
 	}
 	return &d.states[binding]
+}
+
+// takeMissing tells whether the runner's document lacks the state, once.
+func (d *document) takeMissing(binding int) bool {
+	flag := &d.missingShared
+	if binding != sharedBinding {
+		flag = &d.missing[binding]
+	}
+	was := *flag
+	*flag = false
+	return was
 }

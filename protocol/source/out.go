@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/sirupsen/logrus"
@@ -27,7 +28,11 @@ type Out struct {
 	open     bool // something was written after the last checkpoint
 	failures []Failure
 	reported []time.Time // of the last Progress, by binding
+	last     time.Time   // of the last records or state
 	scratch  []byte
+
+	emitted atomic.Uint64       // checkpoints given to w, counted before they are written
+	redact  func(string) string // removes secrets
 }
 
 // NewOut makes the writer of a read of these bindings to w, for Main and for tests of engines. Each write to w is one or more whole lines.
@@ -35,7 +40,7 @@ func NewOut(w io.Writer, wire Wire, bs []protocol.Binding) *Out {
 	o := &Out{
 		wire: wire, w: w, now: time.Now,
 		streams: make([]protocol.Stream, len(bs)), openings: make([][]byte, len(bs)), moves: make([]*moves, len(bs)),
-		reported: make([]time.Time, len(bs)),
+		reported: make([]time.Time, len(bs)), redact: func(s string) string { return s },
 	}
 	for i, b := range bs {
 		o.streams[i], o.openings[i], o.moves[i] = b.Stream, wire.Opening(i), newMoves(b.Projections)
@@ -73,6 +78,7 @@ func (o *Out) emit(b *Batch) (Mark, error) {
 		}
 		o.scratch = before
 	}
+	o.last = now
 	if len(b.pending) == 0 {
 		o.open = o.open || b.records > 0
 		return 0, o.write(b.buf)
@@ -82,10 +88,11 @@ func (o *Out) emit(b *Batch) (Mark, error) {
 		return 0, err
 	}
 	b.buf = buf
+	o.mark++
+	o.emitted.Store(uint64(o.mark))
 	if err := o.write(b.buf); err != nil {
 		return 0, err
 	}
-	o.mark++
 	o.open = false
 	return o.mark, nil
 }
@@ -151,20 +158,27 @@ func (o *Out) Fail(binding int, p *protocol.Problem) error {
 
 // Progress tells rows done, rows expected and lag; more than one a second per binding is dropped.
 func (o *Out) Progress(binding int, p Progress) error {
+	w, ok := o.wire.(progressWriter)
+	every := time.Second
+	if !ok {
+		every = 10 * time.Second // a log is read by people
+	}
 	o.mu.Lock()
 	now := o.now()
-	if now.Sub(o.reported[binding]) < time.Second {
-		defer o.mu.Unlock()
-		return o.broken
+	due := now.Sub(o.reported[binding]) >= every
+	if due {
+		o.reported[binding] = now
 	}
-	o.reported[binding] = now
+	broken := o.broken
 	o.mu.Unlock()
-	w, ok := o.wire.(progressWriter)
-	if !ok {
-		logrus.WithFields(logrus.Fields{
-			"stream": o.streams[binding].Name, "rows": p.RowsDone, "expected": p.RowsExpected, "lag": p.Lag.String(),
-		}).Info("progress")
-		return nil
+	switch {
+	case !due || broken != nil:
+		return broken
+	case ok:
+		return o.append(func(dst []byte) []byte { return w.AppendProgress(dst, binding, p, now) })
 	}
-	return o.append(func(dst []byte) []byte { return w.AppendProgress(dst, binding, p, now) })
+	logrus.WithFields(logrus.Fields{
+		"stream": o.streams[binding].Name, "rows": p.RowsDone, "expected": p.RowsExpected, "lag": p.Lag.String(),
+	}).Info("progress")
+	return nil
 }

@@ -10,7 +10,11 @@ import (
 // ExtendedWire is the wire form of the Airbyte commands for a runner that sent a key of our extensions: each STATE carries, beside the stream's whole
 // state, a merge patch of the one document that the runner keeps.
 func ExtendedWire(bs []protocol.Binding) Wire {
-	return &extendedWire{airbyteStreams: newAirbyteStreams(bs), document: newDocument(bs)}
+	return newExtendedWire(bs, base{})
+}
+
+func newExtendedWire(bs []protocol.Binding, from base) *extendedWire {
+	return &extendedWire{airbyteStreams: newAirbyteStreams(bs), document: newDocument(bs, from)}
 }
 
 type extendedWire struct {
@@ -25,6 +29,15 @@ var (
 	_ heartbeater    = (*extendedWire)(nil)
 	_ failureNoter   = (*extendedWire)(nil)
 )
+
+// AppendStart makes the runner forget the states of streams that start anew, before patches could mix with them.
+func (w *extendedWire) AppendStart(dst []byte, now time.Time) []byte {
+	dst = w.airbyteStreams.AppendStart(dst, now)
+	if patch := w.document.forget(); patch != nil {
+		dst = w.appendState(dst, w.carrier, patch, now)
+	}
+	return dst
+}
 
 var emptyPatch = []byte("{}")
 
@@ -46,7 +59,7 @@ func (w *extendedWire) AppendCheckpoint(dst []byte, c Checkpoint) ([]byte, error
 			patch = emptyPatch
 		}
 	}
-	if !written {
+	if !written && len(w.streams) > 0 {
 		dst = w.appendState(dst, w.carrier, patch, c.Now)
 	}
 	return dst, nil
@@ -78,7 +91,7 @@ func (w *extendedWire) AppendHeartbeat(dst []byte, now time.Time) []byte {
 			return dst
 		}
 	}
-	if w.streams == nil || w.streams[w.carrier].stated.IsZero() {
+	if len(w.streams) == 0 || w.streams[w.carrier].stated.IsZero() {
 		return dst
 	}
 	return w.appendState(dst, w.carrier, emptyPatch, now)

@@ -8,7 +8,7 @@ import (
 )
 
 // FlowWire is the wire form of a Flow capture session. The runner keeps one document, which checkpoints patch.
-func FlowWire(bs []protocol.Binding) Wire { return &flowWire{document: newDocument(bs)} }
+func FlowWire(bs []protocol.Binding) Wire { return &flowWire{document: newDocument(bs, base{})} }
 
 type flowWire struct{ document *document }
 

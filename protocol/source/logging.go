@@ -1,0 +1,96 @@
+package source
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/sirupsen/logrus"
+
+	"github.com/estuary/connectors/internal/airbyte"
+	"github.com/estuary/connectors/protocol/config"
+)
+
+// secrets is what no output may show; it grows when a config has been read.
+type secrets struct {
+	mu   sync.RWMutex
+	list []string
+}
+
+func (s *secrets) add(list []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.list = append(slices.Clone(s.list), list...)
+}
+
+func (s *secrets) redact(text string) string {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return config.Redact(text, s.list)
+}
+
+// configureLogging sends logrus where this run's logs belong: to a person's terminal as text, to an Airbyte runner as LOG messages on stdout (one of them
+// never drains stderr), to Flow as JSON on stderr.
+func (p *process) configureLogging(s *secrets, flow, debug bool) {
+	level, err := logrus.ParseLevel(os.Getenv("LOG_LEVEL"))
+	if err != nil {
+		level = logrus.InfoLevel
+	}
+	if debug {
+		level = max(level, logrus.DebugLevel)
+	}
+	logrus.SetLevel(level)
+	logrus.SetOutput(p.stderr)
+	switch {
+	case flow && !p.stderrTerminal:
+		logrus.SetFormatter(redacting{s, &logrus.JSONFormatter{}})
+	case flow || p.stderrTerminal:
+		logrus.SetFormatter(redacting{s, &logrus.TextFormatter{FullTimestamp: true}})
+	default:
+		logrus.SetFormatter(redacting{s, airbyteFormatter{}})
+		logrus.SetOutput(p.stdout)
+	}
+}
+
+// redacting removes secrets from an entry before another formatter sees it, so that it cannot spoil that one's quoting.
+type redacting struct {
+	secrets *secrets
+	next    logrus.Formatter
+}
+
+func (r redacting) Format(e *logrus.Entry) ([]byte, error) {
+	clean := *e
+	clean.Message = r.secrets.redact(e.Message)
+	clean.Data = make(logrus.Fields, len(e.Data))
+	for name, value := range e.Data {
+		switch value.(type) {
+		case bool, int, int32, int64, uint, uint32, uint64, float64:
+			clean.Data[name] = value
+		default:
+			clean.Data[name] = r.secrets.redact(fmt.Sprint(value))
+		}
+	}
+	return r.next.Format(&clean)
+}
+
+// airbyteFormatter makes LOG messages.
+type airbyteFormatter struct{}
+
+func (airbyteFormatter) Format(e *logrus.Entry) ([]byte, error) {
+	var b strings.Builder
+	b.WriteString(e.Message)
+	for _, name := range slices.Sorted(maps.Keys(e.Data)) {
+		fmt.Fprintf(&b, " %s=%v", name, e.Data[name])
+	}
+	level := strings.ToUpper(e.Level.String())
+	switch e.Level {
+	case logrus.WarnLevel:
+		level = "WARN"
+	case logrus.PanicLevel:
+		level = "FATAL"
+	}
+	return airbyte.AppendLog(nil, level, b.String()), nil
+}
