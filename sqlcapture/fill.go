@@ -8,8 +8,8 @@ import (
 	"github.com/estuary/connectors/sqlcapture/rowkey"
 )
 
-// maxFills is how many rows one query of flushFills reads again.
-const maxFills = 1000
+// maxFills is how many rows one query of flushFills reads again. Their missing values are large ones, and are held at once.
+const maxFills = 100
 
 // pendingFill is a create whose row the log did not send whole: a primary key changed, and a TOASTed value did not. The consumer has nothing under the
 // new key to merge with, so the missing values are read from the table before the document is written.

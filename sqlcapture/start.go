@@ -15,7 +15,7 @@ func (e *engine) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	from, err := e.startPosition(ctx, positions)
+	from, earliest, err := e.startPosition(ctx, positions)
 	if err != nil {
 		return err
 	}
@@ -34,7 +34,7 @@ func (e *engine) start(ctx context.Context) error {
 	if e.req.KeepsTail && len(positions) < len(live) {
 		// The consumer may hold rows of a stream that has no state yet, from a run that was killed before its first one was stored. Their deletes
 		// may lie before the others' positions, so the log is opened as early as it can be and nothing is given up.
-		from, confirm = nil, nil
+		from, confirm = earliest, nil
 	}
 	if e.log, e.position, err = e.db.Opener.Open(ctx, from); err != nil {
 		return fmt.Errorf("opening the log: %w", err)
@@ -142,13 +142,13 @@ func (e *engine) bindOne(s *stream) (Position, error) {
 	return at, nil
 }
 
-// startPosition returns the oldest position of the streams. Those that the log no longer reaches back to are failed or start over (sql-cdc R11, R19).
-func (e *engine) startPosition(ctx context.Context, positions map[*stream]Position) (Position, error) {
+// startPosition returns the oldest position of the streams, and the earliest that the log can be opened at. Streams that the log no longer reaches back
+// to are failed or start over (sql-cdc R11, R19).
+func (e *engine) startPosition(ctx context.Context, positions map[*stream]Position) (oldest, earliest Position, err error) {
 	earliest, lost, err := e.db.Opener.Earliest(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("looking up where the log begins: %w", err)
+		return nil, nil, fmt.Errorf("looking up where the log begins: %w", err)
 	}
-	var oldest Position
 	for _, s := range e.streams { // in order, so that messages are, too
 		at, ok := positions[s]
 		if !ok || s.phase == failed {
@@ -171,7 +171,7 @@ func (e *engine) startPosition(ctx context.Context, positions map[*stream]Positi
 		summary := fmt.Sprintf("the changes of table %s after %s are lost: %s", s.name, at, why)
 		if e.o.OnGap == Rebackfill {
 			if err := e.restart(s, summary); err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 			continue
 		}
@@ -179,10 +179,10 @@ func (e *engine) startPosition(ctx context.Context, positions map[*stream]Positi
 			Kind: protocol.Config, Summary: summary,
 			Fix: "to read the table anew, set advanced.on_gap to rebackfill or give this stream no state",
 		}); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
-	return oldest, nil
+	return oldest, earliest, nil
 }
 
 func (e *engine) live() []*stream {

@@ -2,6 +2,7 @@ package sqlcapture
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"github.com/estuary/connectors/protocol"
@@ -56,6 +57,9 @@ func (e *engine) loadState(s *stream, b protocol.Binding) (Position, error) {
 			continue
 		}
 		p, err := e.db.ParsePosition(raw)
+		if _, told := errors.AsType[*protocol.Problem](err); told {
+			return nil, err
+		}
 		if err != nil {
 			return nil, badState(s, err)
 		}

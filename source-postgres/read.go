@@ -1,0 +1,83 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/estuary/connectors/internal/pgwire"
+	"github.com/estuary/connectors/protocol/source"
+	"github.com/estuary/connectors/sqlcapture"
+)
+
+// Read captures; the engine decides what happens when, and asks the parts here.
+func (s *postgres) Read(ctx context.Context, req source.Request, out *source.Out) error {
+	session, err := openSession(ctx, s.config)
+	if err != nil {
+		return err
+	}
+	defer session.close()
+	if session.system, err = systemIdentifier(ctx, s.config); err != nil {
+		return err
+	}
+	slot := newSlot(session.conn, s.config, req.Task, req.Range)
+	scanner := &scanner{session: session}
+	defer scanner.close()
+	db := sqlcapture.Database{
+		Catalog: session.catalog,
+		Scanner: scanner,
+		Opener:  &opener{session: session, slot: slot},
+		Source:  newSourceEncoder(s.config.Advanced.SourceTag),
+		Filler:  scanner,
+		Barrier: session,
+		Monitor: monitor{session, slot.name},
+		ParsePosition: func(raw json.RawMessage) (sqlcapture.Position, error) {
+			return parsePosition(raw, session.system)
+		},
+	}
+	return sqlcapture.Run(ctx, db, s.config.options(), req, out)
+}
+
+// options are the engine's settings in the configuration.
+func (c *config) options() sqlcapture.Options {
+	a := c.Advanced
+	return sqlcapture.Options{
+		Table:           tableOf,
+		ChunkRows:       a.BackfillChunkSize,
+		OnGap:           sqlcapture.Choice(a.OnGap),
+		OnTruncate:      sqlcapture.Choice(a.OnTruncate),
+		OnRewrite:       sqlcapture.Choice(a.OnRewrite),
+		SkipBackfill:    func(t sqlcapture.TableName) bool { return c.skipsBackfill(t.Schema, t.Name) },
+		Rediscover:      a.RediscoveryInterval,
+		MaxRuntime:      a.MaxRuntime,
+		MaxUnackedBytes: a.MaxUnackedBytes,
+	}
+}
+
+// monitor looks after the slot.
+type monitor struct {
+	session *session
+	slot    string
+}
+
+// Report logs the lag.
+func (m monitor) Report(ctx context.Context, at sqlcapture.Position) {
+	m.session.report(ctx, m.slot, at.(position).lsn) //nolint:forcetypeassert // every position of this source is one
+}
+
+// systemIdentifier tells clusters apart. A replication command returns it to everybody who may replicate; the SQL function needs more rights.
+func systemIdentifier(ctx context.Context, c *config) (string, error) {
+	settings, err := c.pgConfig(true)
+	if err != nil {
+		return "", err
+	}
+	conn, err := pgwire.Connect(ctx, settings)
+	if err != nil {
+		return "", c.explain("connecting for replication", err)
+	}
+	defer func() { _ = conn.Close() }() // nothing depends on a polite end
+	results, err := conn.Exec(ctx, "IDENTIFY_SYSTEM")
+	if err != nil {
+		return "", c.explain("identifying the server", err)
+	}
+	return field(results, "systemid")
+}
