@@ -94,5 +94,22 @@ func (w *World) Committed() map[int64]bool {
 // Tables returns the tables' specs.
 func (w *World) Tables() []TableSpec { return w.cfg.Tables }
 
-// LastSeq returns the number of the last change in the log.
-func (w *World) LastSeq() int64 { return w.seq }
+// LastSeq returns the number of the last change in the log that a run which begins now has to hand out. A table's re-creation that no catalog shows
+// yet, and what follows, is not among them.
+func (w *World) LastSeq() int64 {
+	seq := int64(0)
+	for _, e := range w.log {
+		if e.txn == nil {
+			continue
+		}
+		for i := range e.txn.changes {
+			if c := &e.txn.changes[i]; c.kind == recreate && e.txn.state != ended {
+				return seq
+			}
+		}
+		if n := len(e.txn.changes); n > 0 {
+			seq = e.txn.changes[n-1].seq
+		}
+	}
+	return seq
+}
