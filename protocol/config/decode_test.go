@@ -26,7 +26,7 @@ func TestDecode_ReadsEveryType(t *testing.T) {
 	got, err := config.Decode[server]([]byte(`{
 		"address": "db:5432", "user": "me", "historyMode": true, "sops": {"mac": "x"}, "_comment": 1, "estuary.dev/x": {},
 		"credentials": {"auth_type": "AWSIAM", "aws_region": "eu-west-1", "aws_role_arn": "", "_note": 1},
-		"advanced": {"slotName": "s", "backfill_chunk_size": 5e3, "sslmode": "require", "rediscovery_interval": "1h30m", "rate": 2.5,
+		"advanced": {"slotName": "s", "backfill_chunk_size": 5e3, "sslmode": "require", "rediscovery_interval": "1m", "rate": 2.5,
 			"include_schemas": ["a", "b"], "ca": null},
 		"networkTunnel": {"sshForwarding": {"sshEndpoint": "ssh://u@h", "privateKey": "k"}},
 		"headers": [{"name": "n", "value": "v"}, {"name": "m", "value": "w"}]}`))
@@ -36,7 +36,7 @@ func TestDecode_ReadsEveryType(t *testing.T) {
 	want := server{
 		Address: "db:5432", User: "me", History: true,
 		Credentials: &credentials{AWSIAM: &awsIAM{Region: "eu-west-1"}},
-		Advanced:    advanced{SlotName: "s", ChunkSize: 5000, SSLMode: "require", Rediscovery: 90 * time.Minute, Rate: 2.5, Schemas: []string{"a", "b"}},
+		Advanced:    advanced{SlotName: "s", ChunkSize: 5000, SSLMode: "require", Rediscovery: time.Minute, Rate: 2.5, Schemas: []string{"a", "b"}},
 		Tunnel:      &tunnel{SSH: &forwarding{Endpoint: "ssh://u@h", PrivateKey: "k"}},
 		Headers:     []header{{"n", "v"}, {"m", "w"}},
 	}
@@ -72,6 +72,7 @@ func TestDecode_RefusesInOneSentence(t *testing.T) {
 		{"empty is missing", `{"address":""}`, `address is required: Host, or host:port, of the server`},
 		{"unknown, case", `{"address":"a","advanced":{"slotname":"x"}}`, `unknown key "advanced.slotname": did you mean "advanced.slotName"?`},
 		{"unknown, typo", `{"address":"a","usre":"x"}`, `unknown key "usre": did you mean "user"?`},
+		{"unknown, one letter", `{"address":"a","usex":"x"}`, `unknown key "usex": did you mean "user"?`},
 		{"unknown, elsewhere", `{"address":"a","privateKey":"x"}`, `unknown key "privateKey": did you mean "networkTunnel.sshForwarding.privateKey"?`},
 		{"unknown, dotted", `{"address":"a","advanced.slotName":"x"}`, `unknown key "advanced.slotName": write "slotName" inside the object "advanced"`},
 		{"unknown, dotted older key", `{"address":"a","old.discover_schemas":["x"]}`,
@@ -168,6 +169,8 @@ func TestDecode_NeverPrintsASecret(t *testing.T) {
 		`{"address":"a","advanced":{"slotName":"postgres://u:hunter2hunter2@h"}}`, `{"address":"a","historyMode":SECRET}`,
 		`{"address":"a","networkTunnel":{"sshForwarding":{"sshEndpoint":SECRET,"privateKey":5}}}`, `{"address":"a","port":SECRET}`,
 		`{"address":"a","headers":[{"name":"n","value":[SECRET]},SECRET]}`, `{"address":"a","password":SECRET`, `{"address":"a"} SECRET`,
+		`{"address":"a","advanced":{"sslmode":"-----BEGIN KEY-----\nhunter2hunter2"}}`, `{"address":"a","advanced":{"sslmode":"postgres://u:hunter2hunter2@db:5432/x"}}`,
+		`{"address":"a","advanced":{"rediscovery_interval":"postgres://u:hunter2hunter2@db:5432/x"}}`,
 		`{"address":"a","credentials":{"auth_type":[SECRET]}}`, `{"address":"a","credentials":{"auth_type":SECRET}}`,
 	} {
 		_, err := config.Decode[server]([]byte(strings.ReplaceAll(in, "SECRET", string(quoted))))

@@ -162,6 +162,18 @@ func TestTags_DefaultChoiceAndRequiredSection(t *testing.T) {
 			t.Errorf("%s: got %+v, %v", in, got, err)
 		}
 	}
+	type moved struct {
+		Filters *struct {
+			Schemas []string `json:"schemas,omitempty" title:"Schemas" doc:"Only these." alias:"/discover_schemas"`
+			Limit   int      `json:"limit" title:"Limit" doc:"At most." default:"7"`
+		} `json:"filters" title:"Filters" doc:"Which tables."`
+	}
+	if got, err := config.Decode[moved]([]byte(`{"discover_schemas":["a"]}`)); err != nil || got.Filters == nil || len(got.Filters.Schemas) != 1 || got.Filters.Limit != 7 {
+		t.Errorf("an older key into a section that is not there: got %+v, %v", got.Filters, err)
+	}
+	if got, err := config.Decode[moved](nil); err != nil || got.Filters != nil {
+		t.Errorf("an optional section: got %+v, %v", got.Filters, err)
+	}
 	type nested struct {
 		Inner struct {
 			Name string `json:"name" title:"Name" doc:"What."`
