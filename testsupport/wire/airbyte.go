@@ -81,7 +81,7 @@ var bodies = map[string]string{
 
 // Airbyte decodes one line of stdout.
 func Airbyte(line []byte) (*Message, error) {
-	members, err := object(line)
+	members, err := Object(line)
 	if err != nil {
 		return nil, err
 	}
@@ -129,7 +129,7 @@ func Airbyte(line []byte) (*Message, error) {
 }
 
 func record(body json.RawMessage) (*Record, error) {
-	members, err := object(body)
+	members, err := Object(body)
 	if err != nil {
 		return nil, err
 	}
@@ -146,7 +146,7 @@ func record(body json.RawMessage) (*Record, error) {
 }
 
 func state(body json.RawMessage) (*State, error) {
-	members, err := object(body)
+	members, err := Object(body)
 	if err != nil {
 		return nil, err
 	}

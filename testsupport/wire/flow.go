@@ -53,7 +53,7 @@ func (f FlowDecoder) Decode(line []byte) (*Response, error) {
 	if bytes.ContainsAny(line, "\t\r\n") {
 		return nil, fmt.Errorf("reading a response: a raw tab or line break in %.120q", line)
 	}
-	members, err := object(line)
+	members, err := Object(line)
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +64,7 @@ func (f FlowDecoder) Decode(line []byte) (*Response, error) {
 	var body json.RawMessage
 	for r.Kind, body = range members {
 	}
-	inner, err := object(body)
+	inner, err := Object(body)
 	if err != nil {
 		return nil, fmt.Errorf("reading response %s: %w", r.Kind, err)
 	}
@@ -104,7 +104,7 @@ func discovered(r *Response, m map[string]json.RawMessage) error {
 		return err
 	}
 	for _, raw := range bindings {
-		b, err := object(raw)
+		b, err := Object(raw)
 		if err != nil {
 			return err
 		}
@@ -133,7 +133,7 @@ func validated(r *Response, m map[string]json.RawMessage) error {
 		return err
 	}
 	for _, raw := range bindings {
-		b, err := object(raw)
+		b, err := Object(raw)
 		if err != nil {
 			return err
 		}
@@ -182,7 +182,7 @@ func checkpoint(r *Response, m map[string]json.RawMessage) error {
 	if err := errors.Join(only(m, "checkpoint", "state"), member(m, "checkpoint", "state", true, &state)); err != nil {
 		return err
 	}
-	inner, err := object(state)
+	inner, err := Object(state)
 	if err != nil {
 		return err
 	}

@@ -9,8 +9,8 @@ import (
 	"slices"
 )
 
-// object splits a JSON object into its members. Names are compared exactly, unlike encoding/json does, and a repeated name is an error.
-func object(raw []byte) (map[string]json.RawMessage, error) {
+// Object splits a JSON object into its members. Names are compared exactly, unlike encoding/json does, and a repeated name is an error.
+func Object(raw []byte) (map[string]json.RawMessage, error) {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	start, err := d.Token()
 	if err != nil {
