@@ -116,8 +116,14 @@ func TestInside(t *testing.T) {
 		dir, pattern string
 		want         bool
 	}{
-		{"source-x", "source-*", true}, {"source-x/wire", "source-*", false}, {"source-x/wire", "source-*/...", true}, {"source-x", "source-*/...", true},
-		{"source-x", "source-*/*", false}, {"internal/flow", "internal/flow", true}, {"internal/flowing", "internal/flow/...", false}, {"internal", "internal/flow", false},
+		{"source-x", "source-*", true},
+		{"source-x/wire", "source-*", false},
+		{"source-x/wire", "source-*/...", true},
+		{"source-x", "source-*/...", true},
+		{"source-x", "source-*/*", false},
+		{"internal/flow", "internal/flow", true},
+		{"internal/flowing", "internal/flow/...", false},
+		{"internal", "internal/flow", false},
 	} {
 		if got := inside(c.dir, c.pattern); got != c.want {
 			t.Errorf("inside(%q, %q) = %v", c.dir, c.pattern, got)

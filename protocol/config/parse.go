@@ -58,7 +58,7 @@ func parse(raw []byte) (*node, error) {
 	dec.UseNumber()
 	n, err := readNode(dec, 0)
 	if err == nil {
-		if _, err = dec.Token(); err == io.EOF {
+		if _, err = dec.Token(); errors.Is(err, io.EOF) {
 			return n, nil
 		}
 		err = errors.New("something follows the closing brace")

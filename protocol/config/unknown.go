@@ -100,7 +100,9 @@ func collectMoved(fields []*field, moved map[string]bool) {
 			path := strings.ReplaceAll(rooted, "/", ".")
 			moved[path] = true
 			for i := strings.LastIndexByte(path, '.'); i > 0; i = strings.LastIndexByte(path[:i], '.') {
-				moved[path[:i]] = moved[path[:i]] // present; true only if it is an alias itself
+				if on := path[:i]; !moved[on] { // it may be an alias itself
+					moved[on] = false
+				}
 			}
 		}
 		collectMoved(f.fields, moved)
