@@ -124,7 +124,6 @@ func (c *config) hostPort() (host string, port int, err error) {
 }
 
 // refusePooler turns away the addresses of connection poolers that are known by their form: none of them can carry logical replication.
-// bug sql-cdc 84: through a pooler the replication connection ends in a cryptic protocol error.
 func refusePooler(host string, port int) error {
 	host = strings.ToLower(strings.TrimSuffix(host, "."))
 	direct := ""

@@ -28,9 +28,6 @@ type querier interface {
 // sessionSettings are sent with the startup message of every connection, where they win over what a DBA set for the role or the database. Scan and log
 // then print the same bytes for the same value; without them the log's sender prints dates, floats and bytea in whatever style the role has.
 // All of them exist since PostgreSQL 10 and may be set by anybody.
-//
-// bug sql-cdc 69: a role's datestyle, intervalstyle or extra_float_digits corrupted or rounded values in the log only.
-// bug sql-cdc 70: timestamptz differed between backfill and log.
 func sessionSettings() map[string]string {
 	return map[string]string{
 		"application_name":            applicationName,

@@ -50,9 +50,6 @@ func (k *catalog) loadTypes(ctx context.Context) (err error) {
 
 // Tables describes the named tables, or with nil those that discovery offers, sorted by schema and name. A name that belongs to a view, a foreign
 // table, or a temporary or unlogged table is treated like one that does not exist: none of them is in the log.
-//
-// bug sql-cdc 87: temporary and unlogged tables were discovered, but are never replicated.
-// bug sql-cdc 90: views were captured.
 func (k *catalog) Tables(ctx context.Context, names []sqlcapture.TableName) ([]*sqlcapture.Table, error) {
 	relations, err := k.relations(ctx, names)
 	if err != nil {
@@ -150,13 +147,13 @@ func (f *discoveryFilters) offers(schema, name string) bool {
 		return false
 	}
 	return len(f.TablePatterns) == 0 || slices.ContainsFunc(f.TablePatterns, func(pattern string) bool {
-		return matches(pattern, name) || matches(pattern, schema+"."+name)
+		return matchesGlob(pattern, name) || matchesGlob(pattern, schema+"."+name)
 	})
 }
 
-// matches compares a name with a pattern in which * stands for any text and ? for one character. It goes back to the last * only, so it takes at most
+// matchesGlob compares a name with a pattern in which * stands for any text and ? for one character. It goes back to the last * only, so it takes at most
 // len(pattern) × len(name) steps.
-func matches(pattern, name string) bool {
+func matchesGlob(pattern, name string) bool {
 	p, n := []rune(pattern), []rune(name)
 	i, j, star, mark := 0, 0, -1, 0
 	for j < len(n) {
@@ -277,8 +274,6 @@ var pointerEscaper = strings.NewReplacer("~", "~0", "/", "~1")
 
 // streamName is a table's name in the default schema, else schema.table. A dot inside the table's name is written %2E, so that no two tables share a
 // name; what already looks like one of the two escapes has its % written %25.
-//
-// bug sql-cdc 88, 89: names with dots, percent signs or capitals collided; nothing is folded to lower case.
 func streamName(t sqlcapture.TableName) string {
 	var b strings.Builder
 	if t.Schema != defaultSchema {
@@ -320,7 +315,6 @@ func tableOf(b protocol.Binding) sqlcapture.TableName {
 var nameUnescaper = strings.NewReplacer("%2E", ".", "%25", "%")
 
 // shorten keeps a list readable.
-// bug sql-cdc 148: three hundred names in one message.
 func shorten(names []string) string {
 	const most = 20
 	if len(names) <= most {

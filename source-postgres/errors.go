@@ -24,6 +24,7 @@ const (
 	codeInsufficientPriv     = "42501"
 	codeNoObject             = "42704"
 	codeNoTable              = "42P01"
+	codeNoSchema             = "3F000"
 	codeNotSupported         = "0A000"
 	codeProtocolViolation    = "08P01"
 	codeTooManyConnections   = "53300"

@@ -46,18 +46,17 @@ type slot struct {
 	conn     querier // for looking and for copying; its database is the captured one
 	config   *config
 	name     string
-	base     string // the slot that a split range's slot is copied from; equal to name for the process that owns the begin of the key space
-	patience time.Duration
+	base     string        // the slot that a split range's slot is copied from; equal to name for the process that owns the begin of the key space
+	patience time.Duration // for a slot in use
+	every    time.Duration // between two log lines
 }
 
 // newSlot describes the slot of the process that owns r. conn must not be used by anybody else while a method runs.
 func newSlot(conn querier, c *config, task string, r protocol.Range) *slot {
-	return &slot{conn: conn, config: c, name: c.slotName(task, r), base: c.baseSlotName(task), patience: slotPatience}
+	return &slot{conn: conn, config: c, name: c.slotName(task, r), base: c.baseSlotName(task), patience: slotPatience, every: progressEvery}
 }
 
-// readSlot looks a slot up; nil: there is none of this name.
-//
-// bug sql-cdc 44: wal_status does not exist before 13. The row goes through JSON, so no column is named that may be missing.
+// readSlot looks a slot up; nil: there is none of this name. The row goes through JSON, so that no column is named that an older server lacks.
 func readSlot(ctx context.Context, q querier, name string) (*slotState, error) {
 	var text []byte
 	err := q.QueryRow(ctx, `SELECT to_jsonb(s) FROM pg_replication_slots s WHERE slot_name = $1`, name).Scan(&text)
@@ -117,11 +116,9 @@ func (st *slotState) begin() (lsn uint64, lost string, err error) {
 }
 
 // awaitUnused returns the slot's state once nobody reads it; nil: there is no slot.
-//
-// bug sql-cdc 43: the walsender of a process that has just died still holds the slot, which made captures crash in a loop.
 func (s *slot) awaitUnused(ctx context.Context) (*slotState, error) {
 	begin := time.Now()
-	told := begin.Add(-progressEvery)
+	told := begin.Add(-s.every)
 	for {
 		st, err := readSlot(ctx, s.conn, s.name)
 		if err != nil {
@@ -143,7 +140,7 @@ func (s *slot) awaitUnused(ctx context.Context) (*slotState, error) {
 				SQL: fmt.Sprintf("SELECT pg_terminate_backend(%d);", st.ActivePID),
 			}
 		}
-		if time.Since(told) >= progressEvery {
+		if time.Since(told) >= s.every {
 			told = time.Now()
 			log.WithFields(log.Fields{"slot": s.name, "pid": st.ActivePID}).Warn("waiting for the replication slot, which another process reads")
 		}
@@ -154,8 +151,6 @@ func (s *slot) awaitUnused(ctx context.Context) (*slotState, error) {
 }
 
 // foreign tells whether the slot is somebody else's.
-//
-// bug sql-cdc 42: a slot of another database of the cluster ended in an obscure error at the start of replication.
 func (st *slotState) foreign(database string) *protocol.Problem {
 	p := &protocol.Problem{Kind: protocol.Config, Fix: "set advanced.slotName to another name"}
 	switch {
@@ -172,8 +167,6 @@ func (st *slotState) foreign(database string) *protocol.Problem {
 }
 
 // lost says why the server will not serve the slot any more; empty: it will.
-//
-// bug sql-cdc 45: a slot whose log is gone ended in a cryptic error at each start.
 func (st *slotState) lost() string {
 	reason := ""
 	switch {
@@ -192,8 +185,6 @@ func (st *slotState) lost() string {
 }
 
 // unfinished tells whether the slot's creation never came to an end.
-//
-// bug sql-cdc 41: restart_lsn and confirmed_flush_lsn are NULL then.
 func (st *slotState) unfinished() *protocol.Problem {
 	if st.ConfirmedFlushLSN != nil && st.RestartLSN != nil {
 		return nil
@@ -210,9 +201,6 @@ func dropSlotSQL(name string) string {
 
 // create makes the slot and returns the position from which it delivers everything. The server waits for every transaction that runs now, however
 // long that takes; ctx alone ends it. repl is a replication connection; the publication must exist already.
-//
-// bug sql-cdc 39: the SQL function waits for its own transaction's snapshot, the replication command does not.
-// bug sql-cdc 40: statement_timeout cancelled the creation at each start. The session has none, and the log names who is waited for.
 func (s *slot) create(ctx context.Context, repl *pgwire.Conn) (lsn uint64, err error) {
 	type answer struct {
 		results []pgwire.Result
@@ -223,7 +211,7 @@ func (s *slot) create(ctx context.Context, repl *pgwire.Conn) (lsn uint64, err e
 		results, err := repl.Exec(ctx, "CREATE_REPLICATION_SLOT "+quote(s.name)+" LOGICAL "+plugin+" NOEXPORT_SNAPSHOT")
 		done <- answer{results, err}
 	}()
-	tick := time.NewTicker(progressEvery)
+	tick := time.NewTicker(s.every)
 	defer tick.Stop()
 	for {
 		select {
@@ -241,6 +229,9 @@ func (s *slot) create(ctx context.Context, repl *pgwire.Conn) (lsn uint64, err e
 			who, err := oldestTransaction(ctx, s.conn)
 			if err != nil {
 				who = "unknown: " + err.Error() // a log line must not end a creation that goes well
+			}
+			if who == "" {
+				who = "the server's next note of running transactions, which it takes every 15 s, a standby when its primary does"
 			}
 			log.WithFields(log.Fields{"slot": s.name, "waitingFor": who}).Info("creating the replication slot waits for running transactions to end")
 		}
@@ -285,8 +276,6 @@ func (s *slot) copyBase(ctx context.Context, position uint64) (lsn uint64, err e
 }
 
 // reaches tells whether a slot confirmed up to this position still delivers what comes after position.
-//
-// bug sql-cdc 37: the server skips silently, without an error, from a requested position to the confirmed one.
 func (s *slot) reaches(confirmed string, position uint64) error {
 	lsn, err := parseSlotLSN(confirmed)
 	if err != nil {
@@ -369,9 +358,7 @@ func oldestTransaction(ctx context.Context, q querier) (string, error) {
 	return id + " (" + strings.Join(details, ", ") + ")", nil
 }
 
-// field returns a column of the only row of a command's answer, by name.
-//
-// bug sql-cdc 83: AlloyDB's answers have columns that others lack, so positions mean nothing.
+// field returns a column of the only row of a command's answer, by name: PostgreSQL's relatives answer with columns of their own in between.
 func field(results []pgwire.Result, column string) (string, error) {
 	for _, r := range results {
 		for i, name := range r.Columns {
