@@ -55,6 +55,8 @@ type folded struct {
 	seen     map[string]int // keyless: key, version and operation → times
 	errs     []error
 	stranger bool // nobody asked for it
+	scanned  int64
+	changes  int64
 }
 
 // version is what is known of a key.
@@ -91,10 +93,18 @@ func (f *Fold) Rows(stream string) map[string]Row {
 	return nil
 }
 
+// Counts returns how many records of a stream were folded: rows of its backfill, and changes from the log.
+func (f *Fold) Counts(stream string) (scanned, changes int64) {
+	if t := f.tables[stream]; t != nil {
+		return t.scanned, t.changes
+	}
+	return 0, 0
+}
+
 // Reset empties a stream: the connector has said that everything before is void.
 func (f *Fold) Reset(stream string) {
 	if t := f.tables[stream]; t != nil {
-		*t = folded{Table: t.Table, rows: map[string]Row{}, versions: map[string]version{}, seen: map[string]int{}, errs: t.errs}
+		*t = folded{Table: t.Table, rows: map[string]Row{}, versions: map[string]version{}, seen: map[string]int{}, errs: t.errs, scanned: t.scanned, changes: t.changes}
 	}
 }
 
@@ -147,6 +157,9 @@ func (f *Fold) record(run int, stream string, data json.RawMessage) {
 	}
 	if m.Source.Snapshot {
 		f.Stats.Snapshot++
+		t.scanned++
+	} else {
+		t.changes++
 	}
 	switch m.Op {
 	case "c", "u":
