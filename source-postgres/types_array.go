@@ -64,7 +64,7 @@ func (a array) appendNested(dst, value []byte) ([]byte, error) {
 
 // appendObject writes the head for one dimension below ten before the elements, since most arrays are so, and replaces it when it was wrong.
 func (a array) appendObject(dst, value []byte) ([]byte, error) {
-	const usual, digit = `{"dimensions":[0],"elements":[`, len(`{"dimensions":[`)
+	const usual, size = `{"dimensions":[0],"elements":[`, len(`{"dimensions":[`)
 	if string(value) == "{}" {
 		return append(dst, `{"dimensions":[],"elements":[]}`...), nil
 	}
@@ -75,15 +75,15 @@ func (a array) appendObject(dst, value []byte) ([]byte, error) {
 	}
 	dst = append(dst, "]}"...)
 	if sizes.depth == 1 && sizes.count[1] < 10 {
-		dst[start+digit] = '0' + byte(sizes.count[1])
+		dst[start+size] = '0' + byte(sizes.count[1])
 		return dst, nil
 	}
 	var memory [128]byte
-	head := append(memory[:0], usual[:digit]...)
+	head := append(memory[:0], usual[:size]...)
 	for _, n := range sizes.count[1 : sizes.depth+1] {
 		head = append(strconv.AppendInt(head, int64(n), 10), ',')
 	}
-	head = append(head[:len(head)-1], usual[digit+1:]...)
+	head = append(head[:len(head)-1], usual[size+1:]...)
 	return slices.Replace(dst, start, start+len(usual), head...), nil
 }
 
@@ -97,6 +97,10 @@ type dimensions struct {
 }
 
 var errArray = errors.New("malformed array")
+
+func malformed(at int, what string) error {
+	return fmt.Errorf("rendering an array: %w at byte %d: %s", errArray, at, what)
+}
 
 // appendElements appends an array's elements with commas between them and, with nested, the brackets of all dimensions. The text form is
 // https://www.postgresql.org/docs/current/arrays.html#ARRAYS-IO.
@@ -113,12 +117,12 @@ func (a array) appendElements(dst, value []byte, nested bool) ([]byte, dimension
 			dst = append(dst, ',')
 			done = false
 			i++
-		case c == '}' && depth > 0 && (done || depth == 1 && items[1] == 0):
+		case c == '}' && depth > 0 && (done || len(value) == 2):
 			if sizes.count[depth] == 0 {
 				sizes.count[depth] = items[depth]
 			}
 			if sizes.count[depth] != items[depth] {
-				return dst, sizes, fmt.Errorf("rendering an array: %w at byte %d: its parts differ in size", errArray, i)
+				return dst, sizes, malformed(i, "its parts differ in size")
 			}
 			if nested {
 				dst = append(dst, ']')
@@ -127,51 +131,75 @@ func (a array) appendElements(dst, value []byte, nested bool) ([]byte, dimension
 			depth--
 			i++
 			if done = true; depth == 0 && i < len(value) {
-				return dst, sizes, fmt.Errorf("rendering an array: %w at byte %d: it goes on behind its end", errArray, i)
+				return dst, sizes, malformed(i, "it goes on behind its end")
 			}
 		case done:
-			return dst, sizes, fmt.Errorf("rendering an array: %w at byte %d: no %q between two elements", errArray, i, a.delimiter)
-		case c == '{' && depth < maxDimensions && sizes.depth == 0 || c == '{' && depth < sizes.depth:
+			return dst, sizes, malformed(i, "no delimiter between two elements")
+		case c == '{' && (depth < sizes.depth || sizes.depth == 0 && depth < maxDimensions):
 			if nested {
 				dst = append(dst, '[')
 			}
 			items[depth]++
 			depth++
 			i++
-		case c == '{' || c == '}' || c == a.delimiter || depth == 0 || sizes.depth != 0 && sizes.depth != depth:
-			return dst, sizes, fmt.Errorf("rendering an array: %w at byte %d: unexpected %q", errArray, i, c)
+		case depth == 0 || sizes.depth != 0 && sizes.depth != depth:
+			return dst, sizes, malformed(i, "unexpected element")
 		default:
-			var element []byte
-			var quoted, ok bool
-			start := i
-			if quoted = c == '"'; quoted {
-				element, i, ok = unquote(value, i+1)
-			} else {
-				for i < len(value) && value[i] != a.delimiter && value[i] != '}' {
-					i++
-				}
-				element, ok = value[start:i], true
-			}
-			if !ok {
-				return dst, sizes, fmt.Errorf("rendering an array: %w at byte %d: no closing quote", errArray, start)
+			var n int
+			var err error
+			if dst, n, i, err = a.appendRow(dst, value, i); err != nil {
+				return dst, sizes, err
 			}
 			sizes.depth = depth
-			items[depth]++
+			items[depth] += n
 			done = true
-			if !quoted && len(element) == 4 && bytes.EqualFold(element, []byte("NULL")) {
-				dst = append(dst, "null"...)
-				continue
-			}
-			var err error
-			if dst, err = a.element(dst, element); err != nil {
-				return dst, sizes, fmt.Errorf("rendering an array's element at byte %d: %w", start, err)
-			}
 		}
 	}
 	if depth != 0 || !done {
-		return dst, sizes, fmt.Errorf("rendering an array: %w: it ends too early", errArray)
+		return dst, sizes, malformed(len(value), "it ends too early")
 	}
 	return dst, sizes, nil
+}
+
+// appendRow appends elements from value[i] on, up to the brace that ends their row, and returns how many there were and where it stopped.
+func (a array) appendRow(dst, value []byte, i int) (_ []byte, n, next int, err error) {
+	for {
+		start := i
+		var element []byte
+		if i < len(value) && value[i] == '"' {
+			var ok bool
+			if element, i, ok = unquote(value, i+1); !ok {
+				return dst, n, i, malformed(start, "no closing quote")
+			}
+			dst, err = a.element(dst, element)
+		} else {
+			for i < len(value) && value[i] != a.delimiter && value[i] != '}' {
+				i++
+			}
+			switch element = value[start:i]; {
+			case i == start || element[0] == '{':
+				return dst, n, i, malformed(i, "an element is missing")
+			case isNull(element):
+				dst = append(dst, "null"...)
+			default:
+				dst, err = a.element(dst, element)
+			}
+		}
+		if err != nil {
+			return dst, n, i, fmt.Errorf("rendering an array's element at byte %d: %w", start, err)
+		}
+		n++
+		if i == len(value) || value[i] != a.delimiter {
+			return dst, n, i, nil
+		}
+		dst = append(dst, ',')
+		i++
+	}
+}
+
+// isNull tells whether an element without quotes is NULL, in any case as PostgreSQL itself reads it.
+func isNull(element []byte) bool {
+	return len(element) == 4 && element[0]|0x20 == 'n' && bytes.EqualFold(element, []byte("null"))
 }
 
 // unquote returns the text between the quote before text[i] and the next one, and the index behind that. Backslashes are taken out in place.

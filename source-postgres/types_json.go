@@ -1,6 +1,8 @@
 package main
 
 import (
+	"encoding/binary"
+	"math/bits"
 	"slices"
 	"unicode/utf16"
 )
@@ -11,28 +13,46 @@ func appendDocument(dst, value []byte) ([]byte, error) {
 	var enc encoding
 	for len(value) > 0 {
 		w := len(dst)
-		dst = slices.Grow(dst, len(value)+8)
-		to := dst[w : w+len(value)]
-		i, n := 0, 0
-		for i < len(value) && value[i] != '"' {
-			c := value[i]
-			to[n] = c
-			if c > ' ' {
-				n++
+		to := slices.Grow(dst, len(value)+8)[:w+len(value)+8]
+		i := 0
+		inString := false
+		for i < len(value) && !inString {
+			if c := value[i]; c != '"' {
+				to[w] = c
+				if c > ' ' {
+					w++
+				}
+				i++
+				continue
 			}
+			to[w] = '"'
 			i++
+			w++
+			// Most strings are short and plain. The others, and what stands in the last eight bytes, are left to copyQuoted.
+			for inString = true; i+8 <= len(value); i, w = i+8, w+8 {
+				x := binary.LittleEndian.Uint64(value[i:])
+				binary.LittleEndian.PutUint64(to[w:], x)
+				if stop := escapes(x) | x&enc.high(); stop != 0 {
+					n := bits.TrailingZeros64(stop) / 8
+					i, w = i+n, w+n
+					if value[i] == '"' {
+						i++
+						w++ // the quote has been copied
+						inString = false
+					}
+					break
+				}
+			}
 		}
-		dst, value = dst[:w+n], value[i:]
-		if len(value) == 0 {
-			break
+		dst, value = to[:w], value[i:]
+		if inString {
+			dst, value = enc.copyQuoted(dst, value)
 		}
-		dst = append(dst, '"')
-		dst, value = enc.copyQuoted(dst, value[1:])
 	}
 	return dst, nil
 }
 
-// copyQuoted copies a JSON string from behind its opening quote to its closing one and returns what follows.
+// copyQuoted copies the rest of a JSON string, with its closing quote, and returns what follows.
 func (e *encoding) copyQuoted(dst, text []byte) (_, rest []byte) {
 	for {
 		var n int

@@ -28,7 +28,11 @@ func escapes(x uint64) uint64 {
 // appendString appends text as a JSON string. Invalid UTF-8, which a database in the encoding SQL_ASCII may hold, becomes U+FFFD.
 func appendString(dst, text []byte) ([]byte, error) {
 	dst = append(slices.Grow(dst, len(text)+10), '"')
-	return append(appendStringBody(dst, text), '"'), nil
+	dst, n := unchecked.copy(dst, text)
+	if n < len(text) {
+		dst = appendStringBody(dst, text[n:])
+	}
+	return append(dst, '"'), nil
 }
 
 // appendStringBody appends text as the inside of a JSON string.
@@ -58,13 +62,18 @@ const (
 	invalid            // some of it is not
 )
 
+// high are the bits that stop the copying.
+func (e encoding) high() uint64 {
+	if e == valid {
+		return 0
+	}
+	return highBits
+}
+
 // copy copies from the start of text what can stand for itself in a JSON string, eight bytes at a time, and returns how much. Bytes that are not ASCII
 // can once the text is known to be valid.
 func (e encoding) copy(dst, text []byte) ([]byte, int) {
-	high := uint64(highBits)
-	if e == valid {
-		high = 0
-	}
+	high := e.high()
 	w := len(dst)
 	dst = slices.Grow(dst, len(text)+8)[:w+len(text)+8]
 	to := dst[w:]
@@ -75,6 +84,26 @@ func (e encoding) copy(dst, text []byte) ([]byte, int) {
 		if stop := escapes(x) | x&high; stop != 0 {
 			i += bits.TrailingZeros64(stop) / 8
 			return dst[:w+i], i
+		}
+	}
+	if i > 0 && i < len(text) {
+		// The last eight bytes, some of them once more.
+		i = len(text) - 8
+		x := binary.LittleEndian.Uint64(text[i:])
+		binary.LittleEndian.PutUint64(to[i:], x)
+		if stop := escapes(x) | x&high; stop != 0 {
+			i += bits.TrailingZeros64(stop) / 8
+			return dst[:w+i], i
+		}
+		return dst[:w+len(text)], len(text)
+	}
+	if len(text) >= 4 {
+		// The first four bytes and the last four.
+		first, last := binary.LittleEndian.Uint32(text), binary.LittleEndian.Uint32(text[len(text)-4:])
+		if x := uint64(first) | uint64(last)<<32; escapes(x)|x&high == 0 {
+			binary.LittleEndian.PutUint32(to, first)
+			binary.LittleEndian.PutUint32(to[len(text)-4:], last)
+			return dst[:w+len(text)], len(text)
 		}
 	}
 	for ; i < len(text); i++ {
@@ -137,16 +166,12 @@ func appendBool(dst, value []byte) ([]byte, error) {
 
 // appendInteger passes the digits on as they are: a detour over a float would round beyond 2^53.
 func appendInteger(dst, value []byte) ([]byte, error) {
-	digits := value
-	if len(digits) > 1 && digits[0] == '-' {
-		digits = digits[1:]
+	number := value
+	if len(number) > 1 && number[0] == '-' {
+		number = number[1:]
 	}
-	ok := len(digits) > 0
-	for _, c := range digits {
-		ok = ok && c-'0' <= 9
-	}
-	if !ok {
-		return dst, errors.New("rendering an integer: it does not consist of digits")
+	if len(number) == 0 || number[0] == '0' && len(number) > 1 || !digits(number) {
+		return dst, errors.New("rendering an integer: it does not consist of digits, or starts with a zero")
 	}
 	return append(dst, value...), nil
 }

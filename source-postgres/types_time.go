@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 )
 
@@ -35,24 +36,53 @@ func beyond(value []byte) (before, after bool) {
 	return false, i > 4 && i < 8 && digits(value[:i])
 }
 
+// What a word of eight characters may be: pattern has 0 for a digit, and limits what has to be added to a byte of the word, XORed with the pattern, to
+// set its highest bit when it is none of '0' to '9' or not the separator.
+const (
+	digit     = 0x76
+	separator = 0x7F
+
+	eightPattern = '0' * everyByte
+	eightLimits  = digit * everyByte
+	// 2006-01-
+	datePattern = eightPattern ^ ('0'^'-')<<32 ^ ('0'^'-')<<56
+	dateLimits  = eightLimits + (separator-digit)<<32 + (separator-digit)<<56
+	// 15:04:05
+	timePattern = eightPattern ^ ('0'^':')<<16 ^ ('0'^':')<<40
+	timeLimits  = eightLimits + (separator-digit)<<16 + (separator-digit)<<40
+)
+
+func matches(text []byte, pattern, limits uint64) bool {
+	y := binary.LittleEndian.Uint64(text) ^ pattern
+	return (y|(y+limits))&highBits == 0
+}
+
 // isDate tells whether value starts with 2006-01-02.
 func isDate(value []byte) bool {
-	return len(value) >= 10 && digits(value[:4]) && value[4] == '-' && digits(value[5:7]) && value[7] == '-' && digits(value[8:10])
+	return len(value) >= 10 && matches(value, datePattern, dateLimits) && value[8]-'0' <= 9 && value[9]-'0' <= 9
 }
 
 // isTime tells whether value is 15:04:05 or 15:04:05.999999.
 func isTime(value []byte) bool {
-	return len(value) >= 8 && digits(value[:2]) && value[2] == ':' && digits(value[3:5]) && value[5] == ':' && digits(value[6:8]) &&
-		(len(value) == 8 || len(value) > 9 && value[8] == '.' && digits(value[9:]))
+	return len(value) >= 8 && matches(value, timePattern, timeLimits) && (len(value) == 8 || len(value) > 9 && value[8] == '.' && digits(value[9:]))
 }
 
 func digits(text []byte) bool {
-	for _, c := range text {
-		if c-'0' > 9 {
+	for len(text) > 8 {
+		if !matches(text, eightPattern, eightLimits) {
 			return false
 		}
+		text = text[min(8, len(text)-8):] // the last eight overlap
 	}
-	return true
+	if len(text) == 8 {
+		return matches(text, eightPattern, eightLimits)
+	}
+	other := byte(0)
+	for _, c := range text {
+		c ^= '0'
+		other |= c | (c + digit)
+	}
+	return other&0x80 == 0
 }
 
 func appendDate(dst, value []byte) ([]byte, error) {
