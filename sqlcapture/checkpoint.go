@@ -151,6 +151,9 @@ func (e *engine) prune(ctx context.Context, now bool) error {
 	if e.unseen, e.holdup, err = e.db.Scanner.Visible(ctx, e.unseen); err != nil {
 		return fmt.Errorf("asking which transactions are visible: %w", err)
 	}
+	if len(e.unseen) > 0 {
+		log.WithFields(log.Fields{"transactions": fmt.Sprint(e.unseen), "due": now}).Debug("transactions of the log are not visible yet")
+	}
 	return nil
 }
 

@@ -252,6 +252,7 @@ func (e *engine) closeWindow() error {
 	s := e.window
 	w := s.window
 	s.window, e.window = nil, nil
+	log.WithFields(log.Fields{"stream": s.name.String(), "contained": w.contained, "newer": w.newer}).Debug("the window is closed")
 	s.scanned, s.dirty = w.to, true
 	if s.key == nil {
 		s.scanned = w.progress

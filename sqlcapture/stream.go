@@ -62,6 +62,8 @@ type window struct {
 	keys     *keySet // the chunk's keys, where the filter needs them; else nil
 	fence    FenceID
 	progress rowkey.Key // keyless: the next scanned
+
+	contained, newer int // events of the window's keys that were dropped, and emitted
 }
 
 // verdict says what to do with one half of an event.
@@ -89,9 +91,9 @@ func (s *stream) emits(txn *Txn, key rowkey.Key) bool {
 	case s.phase == pending && w == nil:
 		return false
 	case s.key == nil:
-		return s.paged || w == nil || !w.snapshot.Contains(txn)
+		return s.paged || w == nil || w.lacks(txn)
 	case !s.ordered:
-		return w == nil || !w.keys.has(key) || !w.snapshot.Contains(txn)
+		return w == nil || !w.keys.has(key) || w.lacks(txn)
 	case s.scanned != nil && bytes.Compare(key, s.scanned) <= 0:
 		return true
 	case s.until != nil && bytes.Compare(key, s.until) > 0:
@@ -99,9 +101,19 @@ func (s *stream) emits(txn *Txn, key rowkey.Key) bool {
 	case w == nil:
 		return false
 	case w.end || bytes.Compare(key, w.to) <= 0:
-		return !w.snapshot.Contains(txn)
+		return w.lacks(txn)
 	}
 	return false
+}
+
+// lacks tells whether the transaction is newer than the chunk: what it did to the window's keys is emitted. Otherwise the chunk stands for it.
+func (w *window) lacks(txn *Txn) bool {
+	if w.snapshot.Contains(txn) {
+		w.contained++
+		return false
+	}
+	w.newer++
+	return true
 }
 
 // configure sets the stream's keys from the runner's and the table's.
