@@ -44,7 +44,7 @@ func (s *scripted) Write(p []byte) (int, error) {
 }
 func (s *scripted) Close() error                     { return nil }
 func (s *scripted) LocalAddr() net.Addr              { return nil }
-func (s *scripted) RemoteAddr() net.Addr             { return nil }
+func (s *scripted) RemoteAddr() net.Addr             { return &net.TCPAddr{} }
 func (s *scripted) SetDeadline(time.Time) error      { return nil }
 func (s *scripted) SetReadDeadline(time.Time) error  { return nil }
 func (s *scripted) SetWriteDeadline(time.Time) error { return nil }

@@ -44,6 +44,7 @@ func (inv *invocation) capture(in *bufio.Reader, open *flow.Open) int {
 		if err := acks.follow(in); err != nil {
 			cancel(err)
 		}
+		close(acks.closed)
 		inv.requestStop()
 	}()
 	err = inv.readTo(ctx, s, req, out)
@@ -56,6 +57,9 @@ func (inv *invocation) capture(in *bufio.Reader, open *flow.Open) int {
 	}
 	if code == 0 && !req.Tail && out.gone() == nil {
 		acks.wait(inv.stop)
+		if cause := context.Cause(ctx); cause != nil {
+			return inv.refuse(cause)
+		}
 	}
 	return code
 }
@@ -111,12 +115,11 @@ type acknowledgements struct {
 	durable chan Mark
 	count   atomic.Uint64
 	changed chan struct{} // capacity 1
-	closed  chan struct{} // closed at the end of stdin
+	closed  chan struct{} // closed when no more can come
 }
 
 // follow reads acknowledgements until the end of stdin: the runner is gone, or a pipe in a shell had no more.
 func (a *acknowledgements) follow(in *bufio.Reader) error {
-	defer close(a.closed)
 	for {
 		r, err := nextRequest(in)
 		switch {
@@ -160,7 +163,7 @@ func (a *acknowledgements) wait(stop <-chan struct{}) {
 		case <-a.changed:
 		case <-a.closed:
 			return
-		case <-stop:
+		case <-stop: // by a signal: the end of stdin closes closed first
 			return
 		case <-deadline.C:
 			logrus.Warn("ending without an acknowledgement of the last checkpoint")

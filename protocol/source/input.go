@@ -45,7 +45,5 @@ func (inv *invocation) open() (Source, error) {
 }
 
 func (inv *invocation) openConfig(raw []byte) (Source, error) {
-	s, secrets, err := inv.connector.open(raw)
-	inv.secrets.add(secrets)
-	return s, err
+	return inv.connector.open(raw, inv.secrets.add)
 }

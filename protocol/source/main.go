@@ -28,7 +28,7 @@ type connector struct {
 	memory                     int64
 	configSchema               func(config.Flavor) []byte
 	resourceSchema             func() []byte
-	open                       func(raw []byte) (Source, []string, error) // the strings are secrets
+	open                       func(raw []byte, hide func(secrets []string)) (Source, error)
 	checkResource              func(raw []byte) error
 }
 
@@ -37,14 +37,13 @@ func erase[C, R any](c Connector[C, R]) connector {
 		name: c.Name, title: c.Title, version: c.Version, docs: c.DocsURL, path: c.ResourcePath, memory: c.MemoryBytes,
 		configSchema:   config.Schema[C],
 		resourceSchema: func() []byte { return config.Schema[R](config.Flow) },
-		open: func(raw []byte) (Source, []string, error) {
+		open: func(raw []byte, hide func(secrets []string)) (Source, error) {
 			decoded, err := config.Decode[C](raw)
 			if err != nil {
-				return nil, nil, err
+				return nil, err
 			}
-			secrets := config.Secrets(decoded)
-			s, err := c.New(decoded)
-			return s, secrets, err
+			hide(config.Secrets(decoded)) // before New, which may fail and tell of it
+			return c.New(decoded)
 		},
 		checkResource: func(raw []byte) error {
 			_, err := config.Decode[R](raw)
