@@ -126,7 +126,8 @@ func TestServer_CopyClosedEarly(t *testing.T) {
 func TestServer_CloseCancelsWhatWaitsForALock(t *testing.T) {
 	db := servers.Cluster(t, 15).NewDatabase(t)
 	holder, waiter := connect(t, db, nil), connect(t, db, nil)
-	mustExec(t, holder, "CREATE TABLE locked (); BEGIN; LOCK TABLE locked")
+	mustExec(t, holder, "CREATE TABLE locked ()")
+	mustExec(t, holder, "BEGIN; LOCK TABLE locked")
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	if _, err := waiter.Exec(ctx, "BEGIN; LOCK TABLE locked"); !errors.Is(err, context.DeadlineExceeded) {
