@@ -192,30 +192,31 @@ func (p *prober) tables(ctx context.Context, bs []protocol.Binding) error {
 	for i, name := range names {
 		r := byName[name]
 		if r == nil {
-			p.found(fmt.Sprintf("table %s does not exist in database %q", quoteTable(name.Schema, name.Name), p.config.Database), "remove it from the capture, or correct its name", "")
+			p.found(fmt.Sprintf("table %s.%s does not exist in database %q", readable(name.Schema), readable(name.Name), p.config.Database), "remove it from the capture, or correct its name", "")
 			continue
 		}
 		if why := r.uncapturable(p.version); why != "" {
-			p.found(fmt.Sprintf("%s %s", r.sqlName(), why), "remove it from the capture", "")
+			p.found(fmt.Sprintf("%s %s", r, why), "remove it from the capture", "")
 			continue
 		}
 		p.table(ctx, r, bs[i])
 		good = append(good, r)
 	}
-	return p.publication(ctx, good)
+	slices.SortFunc(good, func(a, b *relation) int { return strings.Compare(a.String(), b.String()) })
+	return p.publication(ctx, slices.Compact(good))
 }
 
 // table looks at one bound table.
 func (p *prober) table(ctx context.Context, r *relation, b protocol.Binding) {
 	user := quote(p.config.User)
 	if !r.SchemaUsable {
-		p.found(fmt.Sprintf("user %q may not use schema %s", p.config.User, quote(r.Schema)), "grant it", "GRANT USAGE ON SCHEMA "+quote(r.Schema)+" TO "+user+";")
+		p.found(fmt.Sprintf("user %q may not use schema %s", p.config.User, readable(r.Schema)), "grant it", "GRANT USAGE ON SCHEMA "+quote(r.Schema)+" TO "+user+";")
 	}
 	if !r.Readable {
-		p.found(fmt.Sprintf("user %q may not read table %s", p.config.User, r.sqlName()), "grant it", "GRANT SELECT ON "+r.sqlName()+" TO "+user+";")
+		p.found(fmt.Sprintf("user %q may not read table %s", p.config.User, r), "grant it", "GRANT SELECT ON "+r.sqlName()+" TO "+user+";")
 	}
 	if r.Filtered {
-		p.found(fmt.Sprintf("row-level security hides rows of table %s from user %q", r.sqlName(), p.config.User), "let it read all rows", "ALTER ROLE "+user+" BYPASSRLS;")
+		p.found(fmt.Sprintf("row-level security hides rows of table %s from user %q", r, p.config.User), "let it read all rows", "ALTER ROLE "+user+" BYPASSRLS;")
 	}
 	t, err := p.catalog.table(ctx, r)
 	if err != nil {
@@ -224,12 +225,12 @@ func (p *prober) table(ctx context.Context, r *relation, b protocol.Binding) {
 	}
 	switch key := pointers(t.Key); {
 	case t.Key == nil && b.Key == nil:
-		log.WithField("table", r.sqlName()).Warn("the table has no key that scan and log share: its rows are captured without one")
+		log.WithField("table", r.String()).Warn("the table has no key that scan and log share: its rows are captured without one")
 	case t.Key != nil && b.Key != nil && !slices.Equal(key, b.Key):
-		log.WithFields(log.Fields{"table": r.sqlName(), "configured": b.Key, "table's": key}).Warn("the configured key is not the table's own: the log tells of deleted rows by the table's own key")
+		log.WithFields(log.Fields{"table": r.String(), "configured": b.Key, "table's": key}).Warn("the configured key is not the table's own: the log tells of deleted rows by the table's own key")
 	}
 	if strings.Contains(r.identities(), "n") {
-		log.WithField("table", r.sqlName()).Warn("the table has REPLICA IDENTITY NOTHING: UPDATE and DELETE on it fail once it is published")
+		log.WithField("table", r.String()).Warn("the table has REPLICA IDENTITY NOTHING: UPDATE and DELETE on it fail once it is published")
 	}
 }
 
@@ -288,7 +289,7 @@ func (p *prober) offeredTables(ctx context.Context) error {
 	var grants []string
 	for _, r := range relations {
 		if !r.SchemaUsable || !r.Readable {
-			unreadable = append(unreadable, r.sqlName())
+			unreadable = append(unreadable, r.String())
 			grants = append(grants, r.Schema)
 		}
 	}

@@ -241,7 +241,7 @@ func (k *catalog) discover(ctx context.Context, source protocol.Schema) ([]proto
 		}
 		streams = append(streams, s)
 		if r := t.Native.(*relation); !r.Readable || !r.SchemaUsable { //nolint:forcetypeassert // table sets it
-			unreadable = append(unreadable, r.sqlName())
+			unreadable = append(unreadable, r.String())
 		}
 	}
 	if len(unreadable) > 0 {

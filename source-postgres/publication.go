@@ -137,7 +137,18 @@ func (p *publication) creatable(s *publicationState, rs []*relation) *protocol.P
 	case p.config.Advanced.ReadOnlyCapture:
 		fix = "a read-only capture does not create it; create it as the owner of the tables"
 	}
-	return &protocol.Problem{Kind: protocol.Config, Summary: fmt.Sprintf("publication %q does not exist", p.name), Fix: fix, SQL: p.createSQL(rs) + ";"}
+	return &protocol.Problem{Kind: protocol.Config, Summary: fmt.Sprintf("publication %q does not exist", p.name), Fix: fix, SQL: strings.TrimSpace(identifySQL(rs) + " " + p.createSQL(rs) + ";")}
+}
+
+// identifySQL gives an identity to those tables that have none.
+func identifySQL(rs []*relation) string {
+	var list []string
+	for _, r := range rs {
+		if !r.identified() {
+			list = append(list, identityFullSQL(r))
+		}
+	}
+	return strings.Join(list, " ")
 }
 
 // createSQL is without its final semicolon. It never says FOR ALL TABLES.
@@ -165,29 +176,40 @@ func (p *publication) addSQL(r *relation) string {
 func (p *publication) lacking(s *publicationState, r *relation) (add bool, problem *protocol.Problem) {
 	if r.Kind == "p" && s.Exists && !s.ViaRoot {
 		return false, &protocol.Problem{
-			Kind: protocol.Config, Summary: fmt.Sprintf("publication %q delivers the changes of partitioned table %s under its partitions' names", p.name, r.sqlName()),
+			Kind: protocol.Config, Summary: fmt.Sprintf("publication %q delivers the changes of partitioned table %s under its partitions' names", p.name, r),
 			Fix: "let it deliver them under the table's name", SQL: "ALTER PUBLICATION " + quote(p.name) + " SET (publish_via_partition_root = true);",
 		}
 	}
 	if s.has(r.tableName()) {
 		return false, nil
 	}
-	problem = &protocol.Problem{Kind: protocol.Config, Summary: fmt.Sprintf("table %s is not in publication %q", r.sqlName(), p.name), SQL: p.addSQL(r) + ";"}
+	problem = &protocol.Problem{Kind: protocol.Config, Summary: fmt.Sprintf("table %s is not in publication %q", r, p.name), SQL: p.addSQL(r) + ";"}
 	updates := !s.Exists || s.Update || s.Delete
 	switch {
 	case updates && !r.identified():
-		problem.Fix = "it has no replica identity, so that UPDATE and DELETE on it would fail once it is published: give it a primary key or the identity FULL, then start again; or, if rows are only ever inserted, add it yourself"
-		problem.SQL = identityFullSQL(r) + " or " + problem.SQL
+		problem.Fix = "it has no replica identity, so that UPDATE and DELETE on it would fail once it is published: give it a primary key or the identity FULL, and add it; " +
+			"or only add it, if its rows are only ever inserted"
+		if p.mayAdd(s, r) {
+			problem.Fix = "it has no replica identity, so that UPDATE and DELETE on it would fail once it is published: give it a primary key or the identity FULL, and it will be added; " +
+				"if its rows are only ever inserted, add it as it is: " + problem.SQL
+			problem.SQL = ""
+		}
+		problem.SQL = strings.TrimSpace(identityFullSQL(r) + " " + problem.SQL)
 	case s.Standby:
 		problem.Fix = "add it on the primary"
 	case p.config.Advanced.ReadOnlyCapture:
 		problem.Fix = "a read-only capture does not add it; add it as its owner"
-	case !r.Owned || !s.MayAlter:
+	case !p.mayAdd(s, r):
 		problem.Fix = fmt.Sprintf("add it as its owner: user %q owns not both", p.config.User)
 	default:
 		return true, nil
 	}
 	return false, problem
+}
+
+// mayAdd tells whether we may put the table into the publication, which we may have to create first.
+func (p *publication) mayAdd(s *publicationState, r *relation) bool {
+	return r.Owned && s.MayAlter && !s.Standby && !p.config.Advanced.ReadOnlyCapture
 }
 
 // identityFullSQL gives a table the identity FULL, or each partition that has none, since they do not inherit it.
@@ -254,14 +276,14 @@ func (p *publication) add(ctx context.Context, r *relation) (*protocol.Problem, 
 			return nil, nil
 		case codeInsufficientPriv:
 			return &protocol.Problem{
-				Kind: protocol.Config, Summary: fmt.Sprintf("table %s is not in publication %q, and user %q may not add it", r.sqlName(), p.name, p.config.User),
+				Kind: protocol.Config, Summary: fmt.Sprintf("table %s is not in publication %q, and user %q may not add it", r, p.name, p.config.User),
 				Fix: "add it as its owner", SQL: p.addSQL(r) + ";", Err: err,
 			}, nil
 		default:
 			if err == nil {
-				log.WithFields(log.Fields{"publication": p.name, "table": r.sqlName()}).Info("added the table to the publication")
+				log.WithFields(log.Fields{"publication": p.name, "table": r.String()}).Info("added the table to the publication")
 			}
-			return nil, p.config.explain("adding table "+r.sqlName()+" to publication "+p.name, err)
+			return nil, p.config.explain("adding table "+r.String()+" to publication "+p.name, err)
 		}
 		who, whoErr := p.lockHolders(ctx, r)
 		if whoErr != nil {
@@ -269,11 +291,11 @@ func (p *publication) add(ctx context.Context, r *relation) (*protocol.Problem, 
 		}
 		if time.Since(begin) >= p.patience {
 			return &protocol.Problem{
-				Kind: protocol.Transient, Summary: fmt.Sprintf("table %s could not be added to publication %q, because transactions that changed it do not end (%s)", r.sqlName(), p.name, who),
+				Kind: protocol.Transient, Summary: fmt.Sprintf("table %s could not be added to publication %q, because transactions that changed it do not end (%s)", r, p.name, who),
 				Fix: "end them", Err: err,
 			}, nil
 		}
-		log.WithFields(log.Fields{"table": r.sqlName(), "waitingFor": who}).Info("adding the table to the publication waits for transactions that changed it")
+		log.WithFields(log.Fields{"table": r.String(), "waitingFor": who}).Info("adding the table to the publication waits for transactions that changed it")
 		if err := sleep(ctx, publishPause); err != nil {
 			return nil, err
 		}
@@ -310,14 +332,14 @@ func (p *publication) lockHolders(ctx context.Context, r *relation) (string, err
 	}
 	rows, err := p.conn.Query(ctx, query, oids)
 	if err != nil {
-		return "", fmt.Errorf("looking for the locks on %s: %w", r.sqlName(), err)
+		return "", fmt.Errorf("looking for the locks on %s: %w", r, err)
 	}
 	defer rows.Close()
 	var list []string
 	for rows.Next() {
 		var who string
 		if err := rows.Scan(&who); err != nil {
-			return "", fmt.Errorf("looking for the locks on %s: %w", r.sqlName(), err)
+			return "", fmt.Errorf("looking for the locks on %s: %w", r, err)
 		}
 		list = append(list, who)
 	}
@@ -349,19 +371,19 @@ func (p *publication) warnings(s *publicationState, rs []*relation) []string {
 			continue
 		}
 		if t.filtered {
-			list = append(list, fmt.Sprintf("publication %q has a row filter on %s: the backfill reads all rows, the log has changes of some only", p.name, r.sqlName()))
+			list = append(list, fmt.Sprintf("publication %q has a row filter on %s: the backfill reads all rows, the log has changes of some only", p.name, r))
 		}
 		var lost []string
 		for _, c := range r.Columns {
 			if t.columns != nil && !slices.Contains(t.columns, c.Name) {
-				lost = append(lost, quote(c.Name))
+				lost = append(lost, readable(c.Name))
 			}
 		}
 		if len(lost) > 0 {
-			list = append(list, fmt.Sprintf("publication %q has a column list on %s: the backfill reads %s, the log has no changes of it", p.name, r.sqlName(), shorten(lost)))
+			list = append(list, fmt.Sprintf("publication %q has a column list on %s: the backfill reads %s, the log has no changes of it", p.name, r, shorten(lost)))
 		}
 		if !r.identified() && (s.Update || s.Delete) {
-			list = append(list, fmt.Sprintf("table %s is published without a replica identity, so UPDATE and DELETE on it fail: %s", r.sqlName(), identityFullSQL(r)))
+			list = append(list, fmt.Sprintf("table %s is published without a replica identity, so UPDATE and DELETE on it fail: %s", r, identityFullSQL(r)))
 		}
 	}
 	return list

@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -242,6 +243,19 @@ func (r *relation) tableName() sqlcapture.TableName {
 
 // sqlName is the table's name in SQL.
 func (r *relation) sqlName() string { return quoteTable(r.Schema, r.Name) }
+
+// String is the table's name for people, with quotes only where they tell something.
+func (r *relation) String() string { return readable(r.Schema) + "." + readable(r.Name) }
+
+// readable is a name for people.
+func readable(name string) string {
+	if plain.MatchString(name) {
+		return name
+	}
+	return quote(name)
+}
+
+var plain = regexp.MustCompile(`^[a-z_][a-z0-9_]*$`)
 
 // sqlOnly is the table in SQL without the tables that inherit from it, which are tables of their own. Partitions are the table's own parts.
 func (r *relation) sqlOnly() string {
