@@ -20,7 +20,7 @@ type pair struct {
 var (
 	plain    = pair{sql: "%s::text", json: number}
 	quoted   = pair{sql: "%s::text", json: str}
-	document = pair{sql: "%s::text", json: canonicalJSON, post: func(s string) (string, error) { return canonicalJSON(json.RawMessage(s)) }}
+	jsonPair = pair{sql: "%s::text", json: canonicalJSON, post: func(s string) (string, error) { return canonicalJSON(json.RawMessage(s)) }}
 	moment   = pair{sql: `to_char(%s AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`, json: timestamp}
 )
 
@@ -34,8 +34,8 @@ var pairs = map[string]pair{
 	"numeric":                  quoted,
 	"date":                     quoted,
 	"double precision":         {sql: "%s::text", json: number, post: float},
-	"jsonb":                    document,
-	"json":                     document,
+	"jsonb":                    jsonPair,
+	"json":                     jsonPair,
 	"bytea":                    {sql: "translate(encode(%s, 'base64'), E'\\n', '')", json: str},
 	"timestamp with time zone": moment,
 	"timestamp without time zone": {

@@ -125,8 +125,28 @@ type meta struct {
 	} `json:"source"`
 }
 
+// document is a parsed record; it is never changed.
+type document struct {
+	row  Row // with _meta
+	meta meta
+	err  error
+}
+
+func parse(data json.RawMessage) (d document) {
+	members, err := wire.Object(data) // refuses a column that is there twice
+	if err != nil {
+		d.err = err
+		return d
+	}
+	d.row = members
+	if err := json.Unmarshal(members["_meta"], &d.meta); err != nil {
+		d.err = fmt.Errorf("a document without a _meta that can be read: %.200s", data)
+	}
+	return d
+}
+
 // record folds one document of a run.
-func (f *Fold) record(run int, stream string, data json.RawMessage) {
+func (f *Fold) record(run int, stream string, d document) {
 	t := f.tables[stream]
 	if t == nil {
 		t = &folded{Table: Table{Stream: stream}, stranger: true}
@@ -138,46 +158,40 @@ func (f *Fold) record(run int, stream string, data json.RawMessage) {
 		return
 	}
 	f.Stats.Records++
-	members, err := wire.Object(data) // refuses a column that is there twice
+	if d.err != nil {
+		t.fail("%s: %v", stream, d.err)
+		return
+	}
+	key, err := t.key(d.row)
 	if err != nil {
 		t.fail("%s: %v", stream, err)
 		return
 	}
-	row := Row(members)
-	var m meta
-	if err := json.Unmarshal(row["_meta"], &m); err != nil {
-		t.fail("%s: a document without a _meta that can be read: %.200s", stream, data)
-		return
-	}
-	delete(row, "_meta")
-	key, err := t.key(row)
-	if err != nil {
-		t.fail("%s: %v", stream, err)
-		return
-	}
-	if m.Source.Snapshot {
+	if d.meta.Source.Snapshot {
 		f.Stats.Snapshot++
 		t.scanned++
 	} else {
 		t.changes++
 	}
-	switch m.Op {
+	switch d.meta.Op {
 	case "c", "u":
-		f.judge(t, run, key, row, m)
+		f.judge(t, run, key, d.row, d.meta)
 		old := t.rows[key]
 		if old == nil {
-			old = Row{}
+			old = make(Row, len(d.row))
 			t.rows[key] = old
 		}
-		for column, value := range row { // absent = keep; a nested object is replaced as a whole
-			old[column] = value
+		for column, value := range d.row { // absent = keep; a nested object is replaced as a whole
+			if column != "_meta" {
+				old[column] = value
+			}
 		}
 	case "d":
 		f.Stats.Deletes++
-		f.judgeDelete(t, run, key, row)
+		f.judgeDelete(t, run, key, d.row)
 		delete(t.rows, key)
 	default:
-		t.fail("%s, key %s: operation %q", stream, key, m.Op)
+		t.fail("%s, key %s: operation %q", stream, key, d.meta.Op)
 	}
 }
 

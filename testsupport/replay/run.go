@@ -17,12 +17,14 @@ type Run struct {
 	Others []*wire.Message
 }
 
+// item is a record of a stream, or a STATE.
 type item struct {
-	record *wire.Record
-	state  *wire.State
+	stream   string
+	document document
+	state    *wire.State
 }
 
-// Line takes one line of an Airbyte connector.
+// Line takes one line of an Airbyte connector, and keeps it.
 func (r *Run) Line(line []byte) (*wire.Message, error) {
 	m, err := wire.Airbyte(line)
 	if err != nil {
@@ -30,7 +32,7 @@ func (r *Run) Line(line []byte) (*wire.Message, error) {
 	}
 	switch {
 	case m.Record != nil:
-		r.items = append(r.items, item{record: m.Record})
+		r.items = append(r.items, item{stream: m.Record.Stream.String(), document: parse(m.Record.Data)})
 	case m.State != nil:
 		r.states = append(r.states, len(r.items))
 		r.items = append(r.items, item{state: m.State})
@@ -79,12 +81,11 @@ func (f *Fold) Add(n int, r *Run, upTo int) error {
 		}
 	}
 	for i, it := range r.items {
-		if it.record == nil {
+		if it.state != nil {
 			continue
 		}
-		stream := it.record.Stream.String()
-		if f.KeepsAll || i < all || i < covered[stream] {
-			f.record(n, stream, it.record.Data)
+		if f.KeepsAll || i < all || i < covered[it.stream] {
+			f.record(n, it.stream, it.document)
 		} else {
 			f.Stats.Discarded++
 		}
@@ -101,5 +102,5 @@ func (f *Fold) Discard(n int, r *Run) error {
 	return nil
 }
 
-// Document folds a single document, for sessions whose caller decides what counts (Flow).
-func (f *Fold) Document(n int, stream string, doc []byte) { f.record(n, stream, doc) }
+// Document folds a single document, and keeps it, for sessions whose caller decides what counts (Flow).
+func (f *Fold) Document(n int, stream string, doc []byte) { f.record(n, stream, parse(doc)) }

@@ -89,6 +89,9 @@ func (c *capture) killed(rng *rand.Rand, records int, patience time.Duration) er
 		return nil
 	}
 	for run.Records() < records {
+		if rng.IntN(40) == 0 { // a slow reader: windows last longer, and the log runs ahead
+			time.Sleep(time.Duration(rng.IntN(120)) * time.Millisecond)
+		}
 		line, err := p.Next()
 		if errors.Is(err, io.EOF) {
 			break
@@ -155,14 +158,17 @@ func (c *capture) take(run *replay.Run, upTo int) error {
 	return err
 }
 
-// caughtUp runs the connector to its end.
-func (c *capture) caughtUp() error {
+// caughtUp runs the connector to its end, reading slowly now and then when rng is not nil.
+func (c *capture) caughtUp(rng *rand.Rand) error {
 	p, err := c.start(false)
 	if err != nil {
 		return err
 	}
 	run := &replay.Run{}
 	for {
+		if rng != nil && rng.IntN(100) == 0 {
+			time.Sleep(time.Duration(rng.IntN(60)) * time.Millisecond)
+		}
 		line, err := p.Next()
 		if errors.Is(err, io.EOF) {
 			break

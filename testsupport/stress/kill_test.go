@@ -72,7 +72,7 @@ func killAndResume(t *testing.T, cluster *pgtest.Cluster, seed uint64, withStand
 	if err := load.Create(ctx, conn, "public"); err != nil {
 		t.Fatal(err)
 	}
-	l, err := load.New(ctx, load.Options{DSN: cluster.DSN(database), Schema: "public", Seed: seed})
+	l, err := load.New(ctx, load.Options{DSN: cluster.DSN(database), Schema: "public", Seed: seed, Keys: 250, Pause: time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,12 +99,15 @@ func killAndResume(t *testing.T, cluster *pgtest.Cluster, seed uint64, withStand
 	}, foldTables()...)
 	before := l.Changes()
 	for range kills {
-		if err := c.killed(rng, 1+rng.IntN(600), 20*time.Second); err != nil {
+		if err := c.killed(rng, 1+rng.IntN(300), 20*time.Second); err != nil {
 			t.Fatal(err)
 		}
 		if err := l.Err(); err != nil {
 			t.Fatal(err)
 		}
+	}
+	if err := c.caughtUp(rng); err != nil { // while the writers go on
+		t.Fatal(err)
 	}
 	during := l.Changes() - before
 	stopToggling()
@@ -112,7 +115,7 @@ func killAndResume(t *testing.T, cluster *pgtest.Cluster, seed uint64, withStand
 	if err := l.Stop(); err != nil {
 		t.Fatal(err)
 	}
-	if err := c.caughtUp(); err != nil {
+	if err := c.caughtUp(nil); err != nil {
 		t.Fatal(err)
 	}
 	c.check(ctx, t, conn)

@@ -79,7 +79,7 @@ var bodies = map[string]string{
 	"RECORD": "record", "STATE": "state", "LOG": "log", "TRACE": "trace", "SPEC": "spec", "CATALOG": "catalog", "CONNECTION_STATUS": "connectionStatus", "CONTROL": "control",
 }
 
-// Airbyte decodes one line of stdout.
+// Airbyte decodes one line of stdout. The message refers to the line's memory.
 func Airbyte(line []byte) (*Message, error) {
 	members, err := Object(line)
 	if err != nil {
@@ -97,8 +97,8 @@ func Airbyte(line []byte) (*Message, error) {
 	if !ok || !isObject(body) {
 		return nil, fmt.Errorf("reading a message of type %s: no object %q", m.Type, name)
 	}
-	for other, value := range members {
-		if other != name && slices.Contains([]string{"record", "state", "log", "trace", "spec", "catalog", "connectionStatus", "control"}, other) && string(value) != "null" {
+	for _, other := range bodies {
+		if value, ok := members[other]; ok && other != name && string(value) != "null" {
 			return nil, fmt.Errorf("reading a message of type %s: it also has %q", m.Type, other)
 		}
 	}
@@ -129,7 +129,7 @@ func Airbyte(line []byte) (*Message, error) {
 }
 
 func record(body json.RawMessage) (*Record, error) {
-	members, err := Object(body)
+	members, err := split(body)
 	if err != nil {
 		return nil, err
 	}
@@ -146,7 +146,7 @@ func record(body json.RawMessage) (*Record, error) {
 }
 
 func state(body json.RawMessage) (*State, error) {
-	members, err := Object(body)
+	members, err := split(body)
 	if err != nil {
 		return nil, err
 	}

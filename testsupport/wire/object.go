@@ -3,44 +3,86 @@ package wire
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"slices"
 )
 
-// Object splits a JSON object into its members. Names are compared exactly, unlike encoding/json does, and a repeated name is an error.
+// Object splits a JSON object into its members. Names are compared exactly, unlike encoding/json does, and a repeated name is an error. The values are
+// parts of raw.
 func Object(raw []byte) (map[string]json.RawMessage, error) {
-	d := json.NewDecoder(bytes.NewReader(raw))
-	start, err := d.Token()
-	if err != nil {
-		return nil, fmt.Errorf("reading %.120q: %w", raw, err)
+	if !json.Valid(raw) {
+		var v any
+		return nil, fmt.Errorf("reading %.120q: %w", raw, json.Unmarshal(raw, &v))
 	}
-	if start != json.Delim('{') {
+	if !isObject(raw) {
 		return nil, fmt.Errorf("reading %.120q: not a JSON object", raw)
 	}
-	members := map[string]json.RawMessage{}
-	for d.More() {
-		name, err := d.Token()
-		if err != nil {
-			return nil, fmt.Errorf("reading %.120q: %w", raw, err)
+	return split(raw)
+}
+
+// split takes an object that is known to be valid JSON.
+func split(raw []byte) (map[string]json.RawMessage, error) {
+	members := make(map[string]json.RawMessage, 8)
+	for i := space(raw, bytes.IndexByte(raw, '{')+1); raw[i] != '}'; {
+		if raw[i] == ',' {
+			i = space(raw, i+1)
 		}
-		var value json.RawMessage
-		if err = d.Decode(&value); err != nil {
-			return nil, fmt.Errorf("reading member %v of %.120q: %w", name, raw, err)
+		end := value(raw, i)
+		name := string(raw[i+1 : end-1])
+		if bytes.IndexByte(raw[i:end], '\\') >= 0 {
+			if err := json.Unmarshal(raw[i:end], &name); err != nil {
+				return nil, fmt.Errorf("reading a member's name %s: %w", raw[i:end], err)
+			}
 		}
-		if _, twice := members[name.(string)]; twice {
-			return nil, fmt.Errorf("reading %.120q: member %v is there twice", raw, name)
+		i = space(raw, space(raw, end)+1) // over the colon
+		end = value(raw, i)
+		if _, twice := members[name]; twice {
+			return nil, fmt.Errorf("reading %.120q: member %q is there twice", raw, name)
 		}
-		members[name.(string)] = value
-	}
-	if _, err = d.Token(); err != nil {
-		return nil, fmt.Errorf("reading %.120q: %w", raw, err)
-	}
-	if _, err = d.Token(); !errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("reading %.120q: something follows the object", raw)
+		members[name] = raw[i:end:end]
+		i = space(raw, end)
 	}
 	return members, nil
+}
+
+// space returns the index of the next byte that is no white space.
+func space(raw []byte, i int) int {
+	for raw[i] == ' ' || raw[i] == '\t' || raw[i] == '\r' || raw[i] == '\n' {
+		i++
+	}
+	return i
+}
+
+// value returns the index behind the value that starts at i.
+func value(raw []byte, i int) int {
+	depth := 0
+	for ; i < len(raw); i++ {
+		switch raw[i] {
+		case '"':
+			for i++; raw[i] != '"'; i++ {
+				if raw[i] == '\\' {
+					i++
+				}
+			}
+			if depth == 0 {
+				return i + 1
+			}
+		case '{', '[':
+			depth++
+		case '}', ']':
+			if depth == 0 { // the end of the object around a number, true, false or null
+				return i
+			}
+			if depth--; depth == 0 {
+				return i + 1
+			}
+		case ',', ' ', '\t', '\r', '\n':
+			if depth == 0 {
+				return i
+			}
+		}
+	}
+	return i
 }
 
 // only refuses members that are not in allowed.
@@ -60,6 +102,10 @@ func member[T any](members map[string]json.RawMessage, where, name string, requi
 		if required {
 			return fmt.Errorf("reading %s: member %q is missing", where, name)
 		}
+		return nil
+	}
+	if into, ok := any(out).(*json.RawMessage); ok { // documents are large and need no copy
+		*into = raw
 		return nil
 	}
 	if err := json.Unmarshal(raw, out); err != nil {

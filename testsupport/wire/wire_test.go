@@ -1,8 +1,10 @@
 package wire
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 func TestAirbyte(t *testing.T) {
@@ -78,4 +80,51 @@ func TestFlowRefuses(t *testing.T) {
 			t.Errorf("%s was taken as %+v", line, r)
 		}
 	}
+}
+
+func TestObjectSplits(t *testing.T) {
+	members, err := Object([]byte(` { "a\u0062" : [1, {"x":"}]\\\""}] , "n":-1.5e3,"t":true,"o":{},"s":"\\","z" : null } `))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{"ab": `[1, {"x":"}]\\\""}]`, "n": "-1.5e3", "t": "true", "o": "{}", "s": `"\\"`, "z": "null"} {
+		if string(members[name]) != want {
+			t.Errorf("member %s is %s, want %s", name, members[name], want)
+		}
+	}
+	if len(members) != 6 {
+		t.Errorf("%d members, want 6", len(members))
+	}
+	if members, err = Object([]byte("{}")); err != nil || len(members) != 0 {
+		t.Errorf("an empty object: %v, %v", members, err)
+	}
+}
+
+// Whatever is valid JSON is split as encoding/json would, names apart that are there twice.
+func FuzzObject(f *testing.F) {
+	for _, seed := range []string{`{}`, `{"a":1}`, `{"a":{"b":[1,2,{"c":null}]},"d":"\"}"}`, `[1]`, `{"a":1,"a":2}`, ` {"a" : true } `} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		if !utf8.Valid(raw) {
+			return // encoding/json replaces bytes in names, and two may become one
+		}
+		got, err := Object(raw)
+		var want map[string]json.RawMessage
+		wantErr := json.Unmarshal(raw, &want)
+		if err != nil {
+			if wantErr == nil && want != nil && !strings.Contains(err.Error(), "twice") {
+				t.Fatalf("%q: %v", raw, err)
+			}
+			return
+		}
+		if wantErr != nil || len(got) != len(want) {
+			t.Fatalf("%q: split into %d members, want %d (%v)", raw, len(got), len(want), wantErr)
+		}
+		for name, value := range got {
+			if string(want[name]) != string(value) {
+				t.Fatalf("%q: member %q is %q, want %q", raw, name, value, want[name])
+			}
+		}
+	})
 }

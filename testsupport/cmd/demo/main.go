@@ -89,7 +89,9 @@ func demo(ctx context.Context, broken bool) (equal bool, err error) {
 		}
 		fmt.Println("BREAK=1: one value was changed after the capture had ended")
 	}
-	return report(ctx, conn, capture)
+	equal, err = report(ctx, conn, capture)
+	fmt.Printf("%.0f s in all\n", time.Since(begun).Seconds())
+	return equal, err
 }
 
 // findConnector looks beside this binary, where make demo puts both, and in the clone's bin folder.
