@@ -57,6 +57,8 @@ func (c *counter) Check(_ context.Context, bs []protocol.Binding) error {
 	switch c.config.Mood {
 	case "panic":
 		panic("no way")
+	case "deaf":
+		select {}
 	case "refused":
 		return &protocol.Problem{Kind: protocol.Config, Summary: "password " + c.config.Password + " is wrong", Fix: "ask for another"}
 	case "two problems":

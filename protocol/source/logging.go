@@ -85,12 +85,10 @@ func (airbyteFormatter) Format(e *logrus.Entry) ([]byte, error) {
 	for _, name := range slices.Sorted(maps.Keys(e.Data)) {
 		fmt.Fprintf(&b, " %s=%v", name, e.Data[name])
 	}
-	level := strings.ToUpper(e.Level.String())
-	switch e.Level {
-	case logrus.WarnLevel:
-		level = "WARN"
-	case logrus.PanicLevel:
-		level = "FATAL"
-	}
-	return airbyte.AppendLog(nil, level, b.String()), nil
+	return airbyte.AppendLog(nil, airbyteLevels[e.Level], b.String()), nil
+}
+
+var airbyteLevels = map[logrus.Level]string{
+	logrus.PanicLevel: "FATAL", logrus.FatalLevel: "FATAL", logrus.ErrorLevel: "ERROR", logrus.WarnLevel: "WARN",
+	logrus.InfoLevel: "INFO", logrus.DebugLevel: "DEBUG", logrus.TraceLevel: "TRACE",
 }

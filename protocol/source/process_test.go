@@ -24,7 +24,7 @@ type child struct {
 
 func start(t *testing.T, argv ...string) *child {
 	t.Helper()
-	c := &child{t: t, cmd: exec.Command(os.Args[0], argv...)}
+	c := &child{t: t, cmd: exec.CommandContext(t.Context(), os.Args[0], argv...)}
 	c.cmd.Env = append(os.Environ(), "BE_A_CONNECTOR=1", "GORACE=atexit_sleep_ms=0")
 	c.cmd.Stderr = &c.stderr
 	out, err := c.cmd.StdoutPipe()
@@ -148,6 +148,53 @@ func TestSigterm_TwiceEndsAtOnce(t *testing.T) {
 	c.terminate()
 	if exit, took := c.waitWithoutReading(); exit != 0 || took > 2*time.Second {
 		t.Errorf("exit %d after %s, want 0 at once", exit, took)
+	}
+}
+
+// Only a read has something to finish.
+func TestSigterm_EndsOtherCommandsAtOnce(t *testing.T) {
+	t.Parallel()
+	c := start(t, "check", "--config", file(t, `{"mood":"deaf"}`))
+	waitFor(t, c.out, "checking as")
+	c.terminate()
+	if exit, took := c.waitWithoutReading(); exit != 0 || took > 2*time.Second {
+		t.Errorf("exit %d after %s, want 0 at once", exit, took)
+	}
+}
+
+func TestSigterm_EndsAFlowSession(t *testing.T) {
+	t.Parallel()
+	for _, request := range []string{`{"spec":{}}`, openHead + `}}`} {
+		c := &child{t: t, cmd: exec.CommandContext(t.Context(), os.Args[0])}
+		c.cmd.Env = append(os.Environ(), "BE_A_CONNECTOR=1", "GORACE=atexit_sleep_ms=0")
+		in, err := c.cmd.StdinPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.out, err = c.cmd.StdoutPipe(); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.WriteString(in, request+"\n"); err != nil {
+			t.Fatal(err)
+		}
+		out := bufio.NewReader(c.out)
+		if _, err := out.ReadString('\n'); err != nil {
+			t.Fatal(err)
+		}
+		c.terminate()
+		rest, err := io.ReadAll(out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if lines := strings.Split(strings.TrimSpace(string(rest)), "\n"); len(rest) > 0 && !strings.HasPrefix(lines[len(lines)-1], `{"checkpoint":`) {
+			t.Errorf("the last line is no checkpoint: %s", lines[len(lines)-1])
+		}
+		if exit, took := c.wait(); exit != 0 || took > 2*time.Second {
+			t.Errorf("exit %d after %s, want 0 at once", exit, took)
+		}
 	}
 }
 
