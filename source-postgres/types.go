@@ -230,3 +230,20 @@ func qualified(row typeRow) string {
 	}
 	return row.Schema + "." + row.Name
 }
+
+// operatorSchema is where the comparison operators of a type are found: the schema that its extension lives in, pg_catalog for all others. A session
+// that does not search it may still find operators for citext, those of text, and so filters by another order than it sorts by.
+func (t *typeTable) operatorSchema(oid uint32) string {
+	row := t.rows[oid]
+	for range maxNesting {
+		switch {
+		case row.Kind == 'd':
+			row = t.rows[row.Base]
+		case row.Element != 0 || row.Kind != 'b':
+			return "pg_catalog" // anyarray, anyenum, anyrange, record
+		default:
+			return row.Schema
+		}
+	}
+	return "pg_catalog"
+}

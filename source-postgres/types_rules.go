@@ -23,7 +23,8 @@ type rule struct {
 	names  string
 	schema protocol.Schema
 	json   appender
-	// key is nil for types that no index can order, which therefore cannot be scanned by.
+	// key is nil for types that cannot be scanned by: those without < and >, and those whose text these do not take as a value of the type (composite
+	// types, and reg*, which are compared as oid).
 	key   keyer
 	order order
 }
@@ -75,17 +76,17 @@ var rules = []rule{
 	{"xid8", text, appendString, keyInteger, anyway},
 	{"pg_lsn tid oidvector", text, appendString, keyText, noOrder},
 	{"int2vector pg_snapshot txid_snapshot aclitem refcursor", text, appendString, nil, noOrder},
-	{"regclass regcollation regconfig regdictionary regnamespace regoper regoperator regproc regprocedure regrole regtype", text, appendString, keyText, noOrder},
+	{"regclass regcollation regconfig regdictionary regnamespace regoper regoperator regproc regprocedure regrole regtype", text, appendString, nil, noOrder},
 	{"ltree isbn isbn13 ismn ismn13 issn issn13 ean13 upc cube seg", text, appendString, keyText, noOrder},
 	{"lquery ltxtquery", text, appendString, nil, noOrder},
-	{"hstore", textMap, appendHstore, keyText, noOrder},
+	{"hstore", textMap, appendHstore, nil, noOrder},
 	{"geometry geography vector halfvec sparsevec", text, appendString, keyText, noOrder},
 }
 
 // The rules of the types that people define, by their kind.
 var (
 	enumRule      = rule{schema: text, json: appendString, key: keyText}
-	compositeRule = rule{schema: text, json: appendString, key: keyText}
+	compositeRule = rule{schema: text, json: appendString}
 	rangeRule     = rule{schema: text, json: appendString, key: keyText}
 	otherRule     = rule{schema: text, json: appendString, key: keyText}
 )
