@@ -14,6 +14,9 @@ import (
 var (
 	scheduleFlag = flag.String("schedule", "", "run exactly this schedule, as a failing test printed it")
 	shapeFlag    = flag.String("shape", "", "explore this shape only; see shapes")
+	fromFlag     = flag.Uint64("from", 1, "the first seed")
+	seedsFlag    = flag.Uint64("seeds", 0, "how many seeds to explore; 0: STRESS_SEEDS, or a few")
+	ignoreFlag   = flag.String("ignore", "", "invariants, by name and comma, whose break is no failure")
 )
 
 func TestMain(m *testing.M) {
@@ -26,6 +29,7 @@ var shapes = []struct {
 	name  string
 	shape Shape
 }{
+	{"deletes", Shape{Deletes: true, Small: true, MoreKills: true}},
 	{"mixed", Shape{}},
 	{"small", Shape{Small: true}},
 	{"resets", Shape{Resets: true}},
@@ -35,6 +39,9 @@ var shapes = []struct {
 
 // seeds is the number of seeds for a test: n, or STRESS_SEEDS.
 func seeds(t *testing.T, n uint64) uint64 {
+	if *seedsFlag > 0 {
+		return *seedsFlag
+	}
 	if text := os.Getenv("STRESS_SEEDS"); text != "" {
 		m, err := strconv.ParseUint(text, 10, 64)
 		if err != nil {
@@ -51,6 +58,7 @@ func TestExplore(t *testing.T) {
 			continue
 		}
 		t.Run(x.name, func(t *testing.T) {
+			x.shape.Ignore = *ignoreFlag
 			if *scheduleFlag != "" {
 				replay(t, x.shape)
 				return
@@ -58,7 +66,7 @@ func TestExplore(t *testing.T) {
 			n := seeds(t, 400)
 			var total Stats
 			start := time.Now()
-			for seed := uint64(1); seed <= n; seed++ {
+			for seed := *fromFlag; seed < *fromFlag+n; seed++ {
 				bad, stats := Try(seed, x.shape)
 				total.add(stats)
 				if bad != nil {
@@ -66,7 +74,7 @@ func TestExplore(t *testing.T) {
 					t.Fatalf("-shape=%s -schedule=%s\n%v", x.name, short.Schedule, short)
 				}
 			}
-			t.Logf("seeds 1 to %d in %s: %+v", n, time.Since(start).Round(time.Millisecond), total)
+			t.Logf("seeds %d to %d in %s: %+v", *fromFlag, *fromFlag+n-1, time.Since(start).Round(time.Millisecond), total)
 		})
 	}
 }
@@ -77,6 +85,6 @@ func replay(t *testing.T, shape Shape) {
 		t.Fatal(err)
 	}
 	if err := Replay(sched, shape, t.Logf); err != nil {
-		t.Fatalf("%v", &Result{sched, err, NewScenario(sched.Seed, shape)})
+		t.Fatalf("-shape=%s -schedule=%s\n%v", *shapeFlag, sched, &Result{sched, err, NewScenario(sched.Seed, shape)})
 	}
 }

@@ -135,7 +135,7 @@ func (c *consumer) run(p *player, resumed, last bool, stats *Stats) error {
 	if err := c.confirmed(acked); err != nil {
 		return err
 	}
-	if err := c.end(req.Tail); err != nil || req.Tail {
+	if err := c.end(req.Tail); err != nil || req.Tail || !s.checks("I14") {
 		return err
 	}
 	for _, t := range c.tracks {

@@ -3,6 +3,8 @@ package sqlcapturetest
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
+	"strings"
 
 	"github.com/estuary/connectors/sqlcapture"
 	"github.com/estuary/connectors/sqlcapture/sqlcapturetest/simdb"
@@ -24,16 +26,24 @@ type Scenario struct {
 	Runs int
 
 	eager, deadly float64
+	ignore        string
+}
+
+func (s Scenario) checks(invariant string) bool {
+	return !slices.Contains(strings.Split(s.ignore, ","), invariant)
 }
 
 // Shape restricts scenarios.
 type Shape struct {
-	Plain       bool
-	Small       bool // one table, at most 3 transactions
-	Resets      bool // TRUNCATE and re-creation
-	MinTables   int
-	MoreKills   bool
-	OnlyOrdered bool
+	Plain     bool
+	Small     bool // one table, at most 3 transactions
+	Resets    bool // TRUNCATE and re-creation
+	MinTables int
+	MoreKills bool
+	// Deletes: ordered tables that are read row by row, many deletes spread over the runs, and a runner that keeps the records of killed ones.
+	Deletes bool
+	// Ignore names invariants that are not checked.
+	Ignore string
 }
 
 // NewScenario makes the scenario of a seed.
@@ -41,7 +51,7 @@ func NewScenario(seed uint64, shape Shape) Scenario {
 	r := rand.New(rand.NewPCG(seed*0x9e3779b97f4a7c15, 1)) //nolint:gosec // replayable
 	some := func(n int) bool { return r.IntN(n) == 0 }
 	s := Scenario{
-		ChunkRows: 1 + r.IntN(3), Plain: shape.Plain, Acks: some(2), Rediscover: some(3),
+		ignore: shape.Ignore, ChunkRows: 1 + r.IntN(3), Plain: shape.Plain, Acks: some(2), Rediscover: some(3),
 		Runs: 1 + r.IntN(3), eager: []float64{0.15, 0.3, 0.5, 0.7}[r.IntN(4)], deadly: []float64{0, 0.01, 0.03}[r.IntN(3)],
 	}
 	if some(3) {
@@ -50,7 +60,10 @@ func NewScenario(seed uint64, shape Shape) Scenario {
 	if shape.MoreKills {
 		s.Runs, s.deadly = 3+r.IntN(4), 0.03
 	}
-	if s.KeepsTail = shape.Plain || some(3); s.KeepsTail {
+	if shape.Deletes {
+		s.ChunkRows, s.eager = 1+r.IntN(2), []float64{0.03, 0.06, 0.12}[r.IntN(3)]
+	}
+	if s.KeepsTail = shape.Plain || shape.Deletes || some(3); s.KeepsTail {
 		s.HonoursReset = false
 	} else {
 		s.HonoursReset = !some(4)
@@ -67,11 +80,12 @@ func NewScenario(seed uint64, shape Shape) Scenario {
 	}
 	for i := range n {
 		kind := []simdb.Kind{simdb.Ordered, simdb.Ordered, simdb.Locale, simdb.Keyless, simdb.Paged}[r.IntN(5)]
-		if shape.OnlyOrdered {
-			kind = simdb.Ordered
+		rows := r.IntN(4)
+		if shape.Deletes {
+			kind, rows = simdb.Ordered, 3+r.IntN(3)
 		}
 		s.DB.Tables = append(s.DB.Tables, simdb.TableSpec{
-			Name: sqlcapture.TableName{Schema: "s", Name: fmt.Sprintf("t%d", i)}, Kind: kind, Full: some(3), Rows: r.IntN(4),
+			Name: sqlcapture.TableName{Schema: "s", Name: fmt.Sprintf("t%d", i)}, Kind: kind, Full: some(3), Rows: rows,
 		})
 	}
 	txns := 2 + r.IntN(4)
@@ -79,6 +93,9 @@ func NewScenario(seed uint64, shape Shape) Scenario {
 		txns = 2 + r.IntN(2)
 	}
 	txns += shape.MinTables
+	if shape.Deletes {
+		txns = 5 + r.IntN(4)
+	}
 	for range txns {
 		s.DB.Programs = append(s.DB.Programs, program(r, s.DB.Tables, shape))
 	}
@@ -90,7 +107,11 @@ func program(r *rand.Rand, tables []simdb.TableSpec, shape Shape) simdb.Program 
 	var p simdb.Program
 	for range 1 + r.IntN(3) {
 		op := simdb.Op{Table: r.IntN(len(tables)), Key: r.IntN(5), To: r.IntN(5)}
-		switch x := r.IntN(20); {
+		x := r.IntN(20)
+		if shape.Deletes && r.IntN(2) == 0 {
+			x = 14
+		}
+		switch {
 		case x < 7:
 			op.Kind = simdb.Put
 		case x < 10:

@@ -15,7 +15,7 @@ type wire struct{}
 type line struct {
 	Binding int             `json:"b"`
 	Doc     json.RawMessage `json:"d,omitempty"`
-	Reset   string          `json:"reset,omitempty"`
+	Reset   *string         `json:"reset,omitempty"`
 	State   []statePatch    `json:"state,omitempty"`
 }
 
@@ -45,6 +45,6 @@ func (wire) AppendEnd(dst []byte, _ source.End) []byte { return dst }
 
 // AppendReset is found by source.Out.
 func (wire) AppendReset(dst []byte, binding int, why string) []byte {
-	raw, _ := json.Marshal(line{Binding: binding, Reset: why}) //nolint:errchkjson // strings and numbers
+	raw, _ := json.Marshal(line{Binding: binding, Reset: &why}) //nolint:errchkjson // strings and numbers
 	return append(append(dst, raw...), '\n')
 }
