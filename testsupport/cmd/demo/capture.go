@@ -36,6 +36,7 @@ type capture struct {
 	config, catalog []byte
 	state           []byte
 	runs, killed    int
+	caughtUp        bool // a run has ended by itself
 	seconds         float64
 	random          *rand.Rand
 	// committed takes what the resumed STATEs cover, greedy everything that was ever printed. Both must end as the tables are.
@@ -76,9 +77,8 @@ func newCapture(ctx context.Context, path string, cluster *pgtest.Cluster) (*cap
 
 func streamOf(table string) string { return "public." + table }
 
-// killAndResume runs the capture until it was killed five times, first in the backfill, later among changes.
+// killAndResume runs the capture until it was killed five times: in the backfill as long as that lasts, and at least once among changes alone.
 func (c *capture) killAndResume(ctx context.Context, t *trade) error {
-	shares := [kills]float64{0.05, 0.15, 0.25, 0.3, 0.001} // of all rows, each once to twice
 	const most = 30
 	for c.killed < kills {
 		if c.runs == most {
@@ -87,12 +87,24 @@ func (c *capture) killAndResume(ctx context.Context, t *trade) error {
 		if err := t.await(ctx, 200); err != nil {
 			return err
 		}
-		rows := float64(customers + orders + items)
-		if err := c.read(ctx, 1+int(rows*shares[c.killed]*(1+c.random.Float64()))); err != nil {
+		if err := c.read(ctx, c.killPoint()); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// killPoint is the number of records after which the next run is killed, 0: it may end.
+func (c *capture) killPoint() int {
+	switch {
+	case c.caughtUp: // fewer than the changes that were waited for
+		return 10 + c.random.IntN(150)
+	case c.killed == kills-1:
+		return 0
+	default: // 5 to 10 % of the rows, then 10 to 20 %, and so on
+		share := 0.05 * float64(c.killed+1) * (1 + c.random.Float64())
+		return int(share * (customers + orders + items))
+	}
 }
 
 // await waits until the shop has done so many more transactions, so that there is something to capture.
@@ -146,6 +158,8 @@ func (c *capture) read(ctx context.Context, killAfter int) error {
 	if exit.Signal != 0 {
 		c.killed++
 		how = "killed by SIGKILL"
+	} else {
+		c.caughtUp = true
 	}
 	fmt.Printf("run %d: %s after %s records and %s STATEs, %s records after the last STATE of all (%.1f s)\n",
 		c.runs, how, grouped(int64(run.Records())), grouped(int64(run.States())), grouped(int64(run.RecordsAfterState())), exit.Wall.Seconds())
