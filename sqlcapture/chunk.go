@@ -167,6 +167,9 @@ func (e *engine) scan(ctx context.Context, s *stream) error {
 	if err := e.streamRows(ctx, s, w, chunk); err != nil {
 		return err
 	}
+	if err := e.flush(); err != nil { // the reader has them while the fence is waited for
+		return err
+	}
 	if w.fence, err = e.log.Fence(ctx); err != nil {
 		return fmt.Errorf("placing a fence after a chunk of %s: %w", s.name, err)
 	}
