@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"strconv"
 
+	"github.com/estuary/connectors/internal/keyrange"
 	"github.com/estuary/connectors/protocol"
 	"github.com/estuary/connectors/protocol/source"
+	"github.com/estuary/connectors/sqlcapture"
 	"github.com/estuary/connectors/sqlcapture/sqlcapturetest/simdb"
 )
 
@@ -16,6 +18,10 @@ type consumer struct {
 	scenario Scenario
 	trace    func(format string, args ...any)
 	tracks   []*track
+	slot     string
+	parent   string         // slot that a missing one is copied from
+	part     protocol.Range // of the key space
+	noKill   bool
 
 	// of the current run
 	err       error
@@ -50,7 +56,7 @@ type saved struct {
 }
 
 func newConsumer(w *simdb.World, s Scenario) *consumer {
-	c := &consumer{w: w, scenario: s, recordsOf: make([]int, len(s.DB.Tables))}
+	c := &consumer{w: w, scenario: s, recordsOf: make([]int, len(s.DB.Tables)), slot: "slot", part: protocol.FullRange}
 	for i := range s.DB.Tables {
 		c.tracks = append(c.tracks, &track{view: newView(w, i), saved: []saved{{}}})
 	}
@@ -102,9 +108,19 @@ func (c *consumer) take(l line) error {
 	if n := len(c.states); it.lsn != 0 && n > 0 && it.commit <= c.states[n-1] {
 		return broken("I7", "table %d: %s ends at %d, and comes after the checkpoint at %d", t.view.table, it.original, it.commit, c.states[n-1])
 	}
+	if !c.owns(l.Binding) {
+		return broken("R20", "table %d: %s comes from a process that does not own it", l.Binding, it.original)
+	}
 	c.recordsOf[l.Binding]++
 	t.pending++
 	return c.keep(t, it)
+}
+
+// owns tells whether a table belongs to this process's part of the key space.
+func (c *consumer) owns(table int) bool { return owns(c.part, c.w.Tables()[table].Name) }
+
+func owns(part protocol.Range, n sqlcapture.TableName) bool {
+	return keyrange.Owns(part, n.Schema+"."+n.Name)
 }
 
 func (c *consumer) keep(t *track, it item) error {
@@ -141,7 +157,7 @@ func (c *consumer) checkpoint(patches []statePatch) error {
 	if c.w.Inside(position) {
 		return broken("I7", "position %d is inside a commit record", position)
 	}
-	if id := c.w.InvisibleBelow("slot", position); id != 0 && c.scenario.checks("I16") {
+	if id := c.w.InvisibleBelow(c.slot, position); id != 0 && c.scenario.checks("I16") {
 		return broken("I16", "the checkpoint at %d covers transaction %d, which no snapshot sees yet", position, id)
 	}
 	c.marks++

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/estuary/connectors/protocol"
 	"github.com/estuary/connectors/protocol/source"
 	"github.com/estuary/connectors/sqlcapture"
 	"github.com/estuary/connectors/sqlcapture/sqlcapturetest/simdb"
@@ -76,11 +75,13 @@ func (c *consumer) run(p *player, resumed, last bool, stats *Stats) error {
 		}
 	}
 	stop := make(chan struct{})
-	req := source.Request{Bindings: bs, Range: protocol.FullRange, Stop: stop, KeepsTail: s.KeepsTail, HonoursReset: s.HonoursReset}
+	req := source.Request{Bindings: bs, Range: c.part, Stop: stop, KeepsTail: s.KeepsTail, HonoursReset: s.HonoursReset}
 	points, stopAt := 0, 0
 	w.Kills = 0
 	if !last {
-		w.Kills = 1
+		if !c.noKill {
+			w.Kills = 1
+		}
 		if req.Tail = p.Choose(2, simdb.ChooseRun) == 1; req.Tail {
 			stopAt = []int{20, 60, 200}[p.Choose(3, simdb.ChooseRun)]
 		}
@@ -113,13 +114,19 @@ func (c *consumer) run(p *player, resumed, last bool, stats *Stats) error {
 	}
 	startSeq := w.LastSeq()
 	before := len(c.tracks[0].saved)
-	runErr := sqlcapture.Run(context.Background(), w.Database("slot"), sqlcapture.Options{
+	runErr := sqlcapture.Run(context.Background(), w.Database(c.slot, c.parent), sqlcapture.Options{
 		ChunkRows: s.ChunkRows, Clock: clock{w}, Rediscover: rediscover(s.Rediscover),
 	}, req, source.NewOut(c, wire{}, bs))
 	stats.Runs++
 	stats.Checkpoints += len(c.tracks[0].saved) - before
 	for _, t := range c.tracks {
-		stats.Records += len(t.items) - t.begun
+		for _, it := range t.items[t.begun:] {
+			if it.reset {
+				stats.Resets++
+			} else {
+				stats.Records++
+			}
+		}
 	}
 	switch {
 	case c.err != nil:
@@ -138,7 +145,10 @@ func (c *consumer) run(p *player, resumed, last bool, stats *Stats) error {
 	if err := c.end(req.Tail); err != nil || req.Tail || !s.checks("I14") {
 		return err
 	}
-	for _, t := range c.tracks {
+	for i, t := range c.tracks {
+		if !c.owns(i) {
+			continue
+		}
 		if err := t.view.covers(startSeq, !s.HonoursReset); err != nil {
 			return err
 		}
@@ -156,7 +166,7 @@ func (c *consumer) confirmed(acked int64) error {
 		}
 	}
 	allowed = max(allowed, start)
-	if have := c.w.Confirmed("slot"); have > allowed {
+	if have := c.w.Confirmed(c.slot); have > allowed {
 		return broken("I8", "position %d was confirmed, and only %d is durable", have, allowed)
 	}
 	return nil

@@ -2,11 +2,11 @@ package simdb
 
 import "github.com/estuary/connectors/sqlcapture"
 
-// Database returns the roles for one reader, which owns the slot with this name.
-func (w *World) Database(slot string) sqlcapture.Database {
+// Database returns the roles for one reader, which owns the slot with this name. If it does not exist, it is copied from parent, unless that is empty.
+func (w *World) Database(slot, parent string) sqlcapture.Database {
 	s := scanner{w}
 	return sqlcapture.Database{
-		Catalog: catalog{w}, Scanner: s, Opener: opener{w, slot}, Source: encoder{}, Filler: s, Barrier: barrier{w},
+		Catalog: catalog{w}, Scanner: s, Opener: opener{w, slot, parent}, Source: encoder{}, Filler: s, Barrier: barrier{w},
 		ParsePosition: ParsePosition,
 	}
 }

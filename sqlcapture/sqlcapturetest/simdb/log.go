@@ -19,6 +19,8 @@ type slot struct {
 type opener struct {
 	w    *World
 	slot string
+	// parent is the slot that a missing one is copied from, for a process that was split off with a state; empty: none.
+	parent string
 }
 
 // Earliest implements sqlcapture.Opener.
@@ -27,6 +29,9 @@ func (o opener) Earliest(ctx context.Context) (sqlcapture.Position, string, erro
 		return nil, "", err
 	}
 	s := o.w.slots[o.slot]
+	if s == nil {
+		s = o.w.slots[o.parent]
+	}
 	if s == nil {
 		return nil, "", nil
 	}
@@ -41,6 +46,10 @@ func (o opener) Open(ctx context.Context, from sqlcapture.Position) (sqlcapture.
 		return nil, nil, err
 	}
 	s := w.slots[o.slot]
+	if parent := w.slots[o.parent]; s == nil && parent != nil && from != nil && parent.confirmed <= int64(from.(Position)) {
+		s = &slot{confirmed: parent.confirmed, created: parent.created}
+		w.slots[o.slot] = s
+	}
 	if s == nil {
 		var old []*txn
 		for _, t := range w.txns {

@@ -163,6 +163,9 @@ func (w *World) Finish() {
 	w.durable = w.end
 }
 
+// Step lets one thing happen while nobody captures; false: nothing is left to happen.
+func (w *World) Step() bool { return w.force() }
+
 // Done tells whether every transaction has ended.
 func (w *World) Done() bool { return len(w.steps()) == 0 }
 
