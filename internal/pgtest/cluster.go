@@ -159,7 +159,7 @@ func (c *Cluster) start() error {
 	if err != nil {
 		return fmt.Errorf("opening the server's log: %w", err)
 	}
-	defer logFile.Close() //nolint:errcheck // the server has its own descriptor
+	defer logFile.Close() // the server has its own descriptor
 	cmd := exec.Command(filepath.Join(c.binDir, "postgres"), "-D", c.dataDir(), "-p", strconv.Itoa(c.Port))
 	cmd.Dir = c.root
 	cmd.Stdout, cmd.Stderr = logFile, logFile
@@ -197,7 +197,7 @@ func freePort() (int, error) {
 	if err != nil {
 		return 0, fmt.Errorf("looking for a free port: %w", err)
 	}
-	defer l.Close() //nolint:errcheck // only the number is wanted
+	defer l.Close() // only the number is wanted
 	return l.Addr().(*net.TCPAddr).Port, nil
 }
 

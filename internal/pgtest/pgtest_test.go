@@ -88,7 +88,7 @@ func TestDatabaseIsDroppedThoughASlotIsInIt(t *testing.T) {
 func TestTCPAsksForAPassword(t *testing.T) {
 	conn, err := net.Dial("tcp", servers.Cluster(t, 0).Addr())
 	must(t, err)
-	defer conn.Close() //nolint:errcheck // test
+	defer conn.Close()
 	_, err = io.WriteString(conn, "\x00\x00\x00\x17\x00\x03\x00\x00user\x00postgres\x00\x00")
 	must(t, err)
 	var answer [9]byte

@@ -62,7 +62,7 @@ func querySocket(path, database, sql string) ([][]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer conn.Close() //nolint:errcheck // nothing is in flight
+	defer conn.Close() // nothing is in flight
 	if err = conn.SetDeadline(time.Now().Add(queryTimeout)); err != nil {
 		return nil, err
 	}

@@ -42,7 +42,7 @@ func build(name string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("opening the lock of test binaries: %w", err)
 	}
-	defer lock.Close() //nolint:errcheck // closing gives the lock back
+	defer lock.Close() // which gives the lock back
 	if err = syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
 		return "", fmt.Errorf("locking test binaries: %w", err)
 	}

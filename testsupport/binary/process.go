@@ -89,12 +89,12 @@ func (p *Process) start(c Command) error {
 	if err != nil {
 		return err
 	}
-	defer stderr.Close() //nolint:errcheck // the child has its own descriptor
+	defer stderr.Close() // the child has its own descriptor
 	stdout, childStdout, err := os.Pipe()
 	if err != nil {
 		return err
 	}
-	defer childStdout.Close() //nolint:errcheck // likewise
+	defer childStdout.Close() // likewise
 	p.stdout, p.lines = stdout, bufio.NewReaderSize(stdout, 64<<10)
 	p.cmd.Stdout, p.cmd.Stderr = childStdout, stderr
 	p.cmd.Env = append(os.Environ(), c.Env...)

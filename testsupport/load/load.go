@@ -160,9 +160,20 @@ func (c *counters) add(s Stats) {
 	defer c.mu.Unlock()
 	t := &c.s
 	for _, pair := range [][2]*int64{
-		{&t.Commits, &s.Commits}, {&t.Rollbacks, &s.Rollbacks}, {&t.Savepoints, &s.Savepoints}, {&t.LongTransactions, &s.LongTransactions},
-		{&t.Inserts, &s.Inserts}, {&t.Updates, &s.Updates}, {&t.Deletes, &s.Deletes}, {&t.KeyChanges, &s.KeyChanges}, {&t.Reinserts, &s.Reinserts},
-		{&t.Copies, &s.Copies}, {&t.Copied, &s.Copied}, {&t.BigTouched, &s.BigTouched}, {&t.BigUntouched, &s.BigUntouched}, {&t.Cleared, &s.Cleared},
+		{&t.Commits, &s.Commits},
+		{&t.Rollbacks, &s.Rollbacks},
+		{&t.Savepoints, &s.Savepoints},
+		{&t.LongTransactions, &s.LongTransactions},
+		{&t.Inserts, &s.Inserts},
+		{&t.Updates, &s.Updates},
+		{&t.Deletes, &s.Deletes},
+		{&t.KeyChanges, &s.KeyChanges},
+		{&t.Reinserts, &s.Reinserts},
+		{&t.Copies, &s.Copies},
+		{&t.Copied, &s.Copied},
+		{&t.BigTouched, &s.BigTouched},
+		{&t.BigUntouched, &s.BigUntouched},
+		{&t.Cleared, &s.Cleared},
 	} {
 		*pair[0] += *pair[1]
 	}

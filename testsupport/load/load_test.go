@@ -36,7 +36,7 @@ func TestLedgerAgreesWithTheTables(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer conn.Close(ctx) //nolint:errcheck // test
+	defer conn.Close(ctx)
 	if err = Create(ctx, conn, "public"); err != nil {
 		t.Fatal(err)
 	}

@@ -25,7 +25,7 @@ func target(t *testing.T) string {
 				return
 			}
 			go func() {
-				defer conn.Close() //nolint:errcheck // test
+				defer conn.Close()
 				in := bufio.NewReader(conn)
 				for {
 					var n int

@@ -27,7 +27,7 @@ func TestCompare(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer conn.Close(t.Context()) //nolint:errcheck // test
+	defer conn.Close(t.Context())
 	compare := func(documents ...string) []Difference {
 		f := New(false, Table{Stream: "public.compared", Key: []string{"k"}})
 		for _, document := range documents {

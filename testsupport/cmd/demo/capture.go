@@ -178,8 +178,8 @@ func (c *capture) run(ctx context.Context, command binary.Command, killAfter int
 	var lines [][]byte
 	records := 0
 	for {
-		line, err := p.Next()
-		if errors.Is(err, io.EOF) {
+		var line []byte
+		if line, err = p.Next(); errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {
@@ -188,7 +188,7 @@ func (c *capture) run(ctx context.Context, command binary.Command, killAfter int
 		lines = append(lines, line)
 		if bytes.Contains(line[:min(len(line), 40)], []byte(`"RECORD"`)) {
 			if records++; records == killAfter {
-				if err := p.Kill(); err != nil {
+				if err = p.Kill(); err != nil {
 					return nil, binary.Exit{}, err
 				}
 			}

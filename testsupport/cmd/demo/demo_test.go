@@ -23,7 +23,7 @@ func TestShopTrades(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer conn.Close(t.Context()) //nolint:errcheck // test
+	defer conn.Close(t.Context())
 	if err = openShop(t.Context(), conn); err != nil {
 		t.Fatal(err)
 	}

@@ -16,7 +16,7 @@ import (
 func report(ctx context.Context, conn *pgx.Conn, c *capture) (bool, error) {
 	fmt.Println()
 	out := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(out, "table\trows\tchanges\tkills\tseconds\trows/s\tresult") //nolint:errcheck // Flush tells
+	fmt.Fprintln(out, "table\trows\tchanges\tkills\tseconds\trows/s\tresult")
 	all := true
 	var found []replay.Difference
 	for _, table := range tables {
@@ -41,7 +41,7 @@ func report(ctx context.Context, conn *pgx.Conn, c *capture) (bool, error) {
 			all = false
 		}
 		scanned, changes := c.committed.Counts(stream)
-		fmt.Fprintf(out, "%s\t%s\t%s\t%d\t%.1f\t%s\t%s\n", table, grouped(rows), grouped(changes), c.killed, c.seconds, //nolint:errcheck // Flush tells
+		fmt.Fprintf(out, "%s\t%s\t%s\t%d\t%.1f\t%s\t%s\n", table, grouped(rows), grouped(changes), c.killed, c.seconds,
 			grouped(int64(float64(scanned+changes)/c.seconds)), result)
 	}
 	if err := out.Flush(); err != nil {
