@@ -262,6 +262,9 @@ func (p *prober) publication(ctx context.Context, rs []*relation) error {
 	if err != nil {
 		return err
 	}
+	if s.Standby && p.version < standbyVersion {
+		return nil // another server will be used
+	}
 	if !s.Exists {
 		if problem := pub.creatable(s, rs); problem != nil {
 			p.errs = append(p.errs, problem)

@@ -116,6 +116,8 @@ func (c *config) connectWith(ctx context.Context, more map[string]string) (conn 
 }
 
 // closeQuietly ends a connection that is of no use any more. It does not wait for a server that does not answer.
+//
+//nolint:contextcheck // it runs when the caller's context may have ended
 func closeQuietly(conn *pgx.Conn) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()

@@ -107,7 +107,7 @@ func TestConnect_GivesUpOnASilentServer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer listener.Close() //nolint:errcheck // the test is over
+	defer listener.Close()
 	cfg := &config{Address: listener.Addr().String(), User: "u", Database: "d", Advanced: advanced{SSLMode: "disable"}}
 	settings, err := cfg.pgConfig(false)
 	if err != nil || settings.ConnectTimeout != connectTimeout {

@@ -124,7 +124,7 @@ func TestPublish_GivesUpOnALockedTableAlone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer tx.Rollback(context.Background()) //nolint:errcheck // the connection ends with the test
+	defer tx.Rollback(context.Background())
 	if _, err := tx.Exec(t.Context(), "INSERT INTO a VALUES (1)"); err != nil {
 		t.Fatal(err)
 	}

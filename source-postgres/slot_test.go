@@ -109,7 +109,11 @@ func TestSlot_InUseIsWaitedForAndThenNamed(t *testing.T) {
 		err error
 	}
 	done := make(chan result, 1)
-	go func() { lsn, _, _, err := sl.earliest(t.Context()); done <- result{lsn, err} }()
+	go func() {
+		var r result
+		r.lsn, _, _, r.err = sl.earliest(t.Context())
+		done <- r
+	}()
 	eventually(t, "it waits", func() bool { return strings.Contains(logged(hook), "waiting for the replication slot") })
 	if err := stream.Close(); err != nil {
 		t.Fatal(err)
@@ -184,16 +188,18 @@ func TestSlot_CopyOfARangeBeginsNotAfterTheState(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := upper.copyBase(t.Context(), at-1); err == nil || !strings.Contains(err.Error(), "are gone") {
+	if _, err = upper.copyBase(t.Context(), at-1); err == nil || !strings.Contains(err.Error(), "are gone") {
 		t.Errorf("with a state before the slot: got %v", err)
 	}
-	if _, exists, _, err := upper.earliest(t.Context()); exists || err != nil {
+	_, exists, lost, err := upper.earliest(t.Context())
+	if exists || err != nil {
 		t.Fatalf("a refused copy left a slot: %v", err)
 	}
-	if lsn, exists, lost, err := upper.baseEarliest(t.Context()); lsn != at || !exists || lost != "" || err != nil {
+	lsn, exists, lost, err := upper.baseEarliest(t.Context())
+	if lsn != at || !exists || lost != "" || err != nil {
 		t.Errorf("the first slot begins at %X, %v, %q, %v, want %X", lsn, exists, lost, err, at)
 	}
-	lsn, err := upper.copyBase(t.Context(), at)
+	lsn, err = upper.copyBase(t.Context(), at)
 	if err != nil || lsn != at {
 		t.Fatalf("got %X, %v, want %X", lsn, err, at)
 	}
@@ -223,7 +229,7 @@ func TestOldestTransaction_SeesThoseOfOtherUsers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer tx.Rollback(t.Context()) //nolint:errcheck // the connection ends with the test
+	defer tx.Rollback(t.Context())
 	if _, err := tx.Exec(t.Context(), "SELECT pg_current_xact_id()"); err != nil {
 		t.Fatal(err)
 	}
