@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -169,6 +170,10 @@ func (s *scanner) Fill(ctx context.Context, t sqlcapture.TableName, keyColumns [
 		list.WriteString(values)
 		byKey[string(k)] = i
 	}
+	if _, err := s.conn.Exec(ctx, "BEGIN READ ONLY; "+s.searchPath(table, keyColumns)); err != nil {
+		return nil, s.session.config.explain("reading table "+t.String()+" again", err)
+	}
+	defer s.rollback()
 	copied, err := s.conn.CopyOut(ctx, "COPY (SELECT "+sqlColumns(columns)+" FROM "+table.Native.(*relation).sqlOnly()+ //nolint:forcetypeassert // the catalog sets it
 		" WHERE ("+sqlColumns(columns[:len(keyColumns)])+") IN ("+list.String()+")) TO STDOUT")
 	if err != nil {
@@ -198,6 +203,28 @@ func (s *scanner) Fill(ctx context.Context, t sqlcapture.TableName, keyColumns [
 			}
 		}
 	}
+}
+
+// searchPath makes the transaction find the operators of key types that an extension brought: without them a comparison of citext columns quietly takes
+// text's, whose order is not the one that ORDER BY sorts by, and rows would be left out. Empty: none is needed.
+func (s *scanner) searchPath(t *sqlcapture.Table, key []string) string {
+	const builtin = "pg_catalog"
+	path := []string{builtin}
+	for _, a := range t.Native.(*relation).Columns { //nolint:forcetypeassert // the catalog sets it
+		if !slices.Contains(key, a.Name) {
+			continue
+		}
+		if schema := s.session.catalog.types.operatorSchema(a.Type); !slices.Contains(path, schema) {
+			path = append(path, schema)
+		}
+	}
+	if len(path) == 1 {
+		return ""
+	}
+	for i, schema := range path {
+		path[i] = quote(schema)
+	}
+	return "SET LOCAL search_path = " + strings.Join(path, ", ")
 }
 
 // isTimeout tells whether the server ended the query for its statement_timeout.

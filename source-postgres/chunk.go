@@ -65,6 +65,11 @@ func (c *chunk) Close() error {
 
 // start runs the chunk's query.
 func (c *chunk) start(ctx context.Context) error {
+	if path := c.scanner.searchPath(c.table, c.req.Key); path != "" {
+		if _, err := c.scanner.conn.Exec(ctx, path); err != nil {
+			return err
+		}
+	}
 	query, err := c.query(ctx)
 	if err != nil || query == "" {
 		return err
