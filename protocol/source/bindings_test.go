@@ -115,6 +115,23 @@ func TestGiveState_FullRefreshStartsAnew(t *testing.T) {
 	}
 }
 
+// A stream that is added to a running capture has no copy of the shared state yet: what all copies agree on must not be lost with its first STATE.
+func TestPlain_NewStreamStartsFromTheSharedState(t *testing.T) {
+	bs := twoBindings()
+	bs[1].State, bs[1].Shared = []byte(`{"n":1}`), []byte(`{"position":1,"slot":"a"}`)
+	var got strings.Builder
+	out := NewOut(&got, AirbyteWire(bs), bs)
+	b := out.NewBatch()
+	b.Patch(0, []byte(`{"n":0}`))
+	b.PatchShared([]byte(`{"position":2}`))
+	if _, err := out.Emit(b); err != nil {
+		t.Fatal(err)
+	}
+	if want := `"stream_state":{"~shared":{"position":2,"slot":"a"},"n":0}`; !strings.Contains(got.String(), want) {
+		t.Errorf("got %s, want %s", got.String(), want)
+	}
+}
+
 // A state that came as a list is not in the runner's document: the first patch of each part is all of it.
 func TestDocument_FirstPatchOfAForeignStateIsWhole(t *testing.T) {
 	bs := twoBindings()
