@@ -8,7 +8,7 @@ import (
 // Try plays one random schedule of a seed; nil: nothing broke.
 func Try(seed uint64, shape Shape) (*Result, Stats) {
 	s := NewScenario(seed, shape)
-	p := &player{rand: rand.New(rand.NewPCG(seed*0x9e3779b97f4a7c15, 2)), eager: s.eager, deadly: s.deadly} //nolint:gosec // replayable
+	p := randomPlayer(seed, s)
 	stats, err := play(s, p)
 	if err == nil {
 		return nil, stats
@@ -65,40 +65,43 @@ func invariant(err error) string {
 	return "other"
 }
 
-// Exhaust plays every schedule of a seed with at most deviations choices that are not 0, limit schedules at most. It returns how many it played.
+// Exhaust plays the schedules of a seed with at most deviations choices that are not 0, those with fewer first, and limit schedules at most. It returns
+// how many it played.
 func Exhaust(seed uint64, shape Shape, deviations, limit int) (*Result, int) {
 	s := NewScenario(seed, shape)
-	var prefix []byte
-	for n := 1; ; n++ {
-		p := &player{given: prefix}
-		_, err := play(s, p)
-		if err != nil {
-			return &Result{Schedule{seed, p.made}, err, s}, n
+	type prefix struct {
+		choices    []byte
+		deviations int
+	}
+	queue := []prefix{{}}
+	n := 0
+	for ; len(queue) > 0 && n < limit; n++ {
+		at := queue[0]
+		queue = queue[1:]
+		p := &player{given: at.choices}
+		if _, err := play(s, p); err != nil {
+			return &Result{Schedule{seed, p.made}, err, s}, n + 1
 		}
-		if n >= limit {
-			return nil, n
+		if at.deviations == deviations {
+			continue
 		}
-		if prefix = next(p.made, p.limits, deviations); prefix == nil {
-			return nil, n
+		for i := len(at.choices); i < len(p.made); i++ {
+			for c := byte(1); c < p.limits[i] && n+len(queue) < limit; c++ {
+				queue = append(queue, prefix{append(append([]byte(nil), p.made[:i]...), c), at.deviations + 1})
+			}
 		}
 	}
+	return nil, n
 }
 
-// next returns the schedule after this one in the order of an odometer whose last wheel turns first.
-func next(made, limits []byte, deviations int) []byte {
-	used := 0
-	for _, c := range made {
-		if c != 0 {
-			used++
-		}
-	}
-	for i := len(made) - 1; i >= 0; i-- {
-		if made[i] != 0 {
-			used--
-		}
-		if made[i]+1 < limits[i] && used < deviations {
-			return append(append([]byte(nil), made[:i]...), made[i]+1)
-		}
-	}
-	return nil
+// made returns the choices that a seed's random schedule makes.
+func made(seed uint64, shape Shape) []byte {
+	s := NewScenario(seed, shape)
+	p := randomPlayer(seed, s)
+	_, _ = play(s, p) //nolint:errcheck // only the choices count
+	return p.made
+}
+
+func randomPlayer(seed uint64, s Scenario) *player {
+	return &player{rand: rand.New(rand.NewPCG(seed*0x9e3779b97f4a7c15, 2)), eager: s.eager, deadly: s.deadly} //nolint:gosec // replayable
 }

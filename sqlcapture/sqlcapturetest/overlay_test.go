@@ -41,7 +41,7 @@ func variant(t *testing.T, f fault) (binary string) {
 		}
 	}
 	binary = filepath.Join(dir, "explore.test")
-	build := exec.CommandContext(t.Context(), "go", "test", "-c", "-overlay", list, "-ldflags=-s -w", "-o", binary, ".")
+	build := exec.CommandContext(t.Context(), "go", "test", "-c", "-vet=off", "-overlay", list, "-ldflags=-s -w", "-o", binary, ".")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("building with %q: %v\n%s", f.new, err, out)
 	}
@@ -83,10 +83,14 @@ func explore(ctx context.Context, t *testing.T, binary string, args ...string) (
 }
 
 // hunt explores all shapes, first a little of each, until a schedule fails.
-func hunt(t *testing.T, binary string, args ...string) (shape, schedule, broke string) {
+func hunt(t *testing.T, binary string, f fault) (shape, schedule, broke string) {
 	t.Helper()
-	from := 1
-	for _, n := range []int{100, 300, 1000, 3000, 10000} {
+	from, rounds := 1, []int{100, 300, 1000, 3000, 10000}
+	args := []string{"-ignore=" + f.ignore}
+	if f.within > 0 {
+		rounds, args = []int{f.within}, append(args, "-shape="+f.shape)
+	}
+	for _, n := range rounds {
 		these := append([]string{fmt.Sprintf("-from=%d", from), fmt.Sprintf("-seeds=%d", n)}, args...)
 		if shape, schedule, broke = explore(t.Context(), t, binary, these...); broke != "" {
 			return shape, schedule, broke
@@ -102,7 +106,7 @@ func TestFaults(t *testing.T) {
 	for _, f := range faults {
 		t.Run(strings.ReplaceAll(f.name, " ", "_"), func(t *testing.T) {
 			binary := variant(t, f)
-			shape, schedule, broke := hunt(t, binary, "-ignore="+f.ignore)
+			shape, schedule, broke := hunt(t, binary, f)
 			if !slices.Contains(f.shows, broke) {
 				t.Errorf("schedule %s of %s breaks %s; a break of %v was expected", schedule, shape, broke, f.shows)
 			}

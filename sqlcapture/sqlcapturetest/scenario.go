@@ -68,8 +68,9 @@ func NewScenario(seed uint64, shape Shape) Scenario {
 	} else {
 		s.HonoursReset = !some(4)
 	}
-	if shape.Plain {
-		s.Acks = false
+	if shape.Plain { // what happens is spread over the runs, so that states of different ages have something between them
+		s.Acks, s.eager, s.deadly = false, []float64{0.05, 0.1, 0.2}[r.IntN(3)], 0.04
+		s.Runs += 2
 	}
 	s.DB = simdb.Config{
 		FirstXID: 1<<32 - uint64(r.IntN(12)), AllTables: some(2), EmptyCommits: some(2), LooseMore: some(3), Timeouts: some(4), FenceWaits: some(2), //nolint:gosec // small
@@ -92,7 +93,7 @@ func NewScenario(seed uint64, shape Shape) Scenario {
 	if shape.Small {
 		txns = 2 + r.IntN(2)
 	}
-	txns += shape.MinTables
+	txns += 2 * shape.MinTables
 	if shape.Deletes {
 		txns = 5 + r.IntN(4)
 	}
