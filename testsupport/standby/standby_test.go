@@ -2,6 +2,7 @@ package standby
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"time"
 
@@ -44,11 +45,17 @@ func TestBlockedCommitIsDecodedBeforeItIsVisible(t *testing.T) {
 
 func TestToggleEndsReleased(t *testing.T) {
 	c := pgtest.Start(t, pgtest.Options{})
-	ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
+	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
+	go func() {
+		for ctx.Err() == nil && strings.Count(c.Log(), "\"synchronous_standby_names\" changed to \""+absent) < 3 {
+			time.Sleep(5 * time.Millisecond)
+		}
+		cancel()
+	}()
 	times, err := Toggle(ctx, c, 1, 40*time.Millisecond, 20*time.Millisecond)
-	if err != nil || times < 2 {
-		t.Errorf("blocked %d times, %v, want several times", times, err)
+	if err != nil || times < 3 {
+		t.Errorf("blocked %d times, %v, want at least 3", times, err)
 	}
 	rows, err := c.Query("postgres", "SHOW synchronous_standby_names")
 	if err != nil || rows[0][0] != "" {
