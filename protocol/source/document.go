@@ -69,8 +69,8 @@ func (d *document) apply(patches []Patch) (patch []byte, touched []int, err erro
 	first := map[int][]byte{} // a binding's only patch; nil: it has several
 	before := map[int]folded{}
 	for _, p := range patches {
-		raw, err := compact(p.JSON)
-		if err != nil {
+		var raw []byte
+		if raw, err = compact(p.JSON); err != nil {
 			return nil, nil, patchError(p, err)
 		}
 		state := d.at(p.Binding)
