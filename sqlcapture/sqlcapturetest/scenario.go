@@ -69,7 +69,7 @@ func NewScenario(seed uint64, shape Shape) Scenario {
 		s.HonoursReset = !some(4)
 	}
 	if shape.Plain { // what happens is spread over the runs, so that states of different ages have something between them
-		s.Acks, s.eager, s.deadly = false, []float64{0.05, 0.1, 0.2}[r.IntN(3)], 0.04
+		s.Acks, s.eager, s.deadly = false, []float64{0.15, 0.25, 0.4}[r.IntN(3)], 0.02
 		s.Runs += 2
 	}
 	s.DB = simdb.Config{
@@ -111,6 +111,9 @@ func program(r *rand.Rand, tables []simdb.TableSpec, shape Shape) simdb.Program 
 		x := r.IntN(20)
 		if shape.Deletes && r.IntN(2) == 0 {
 			x = 14
+		}
+		if shape.Plain && r.IntN(2) == 0 { // a change for sure
+			x, op.Key = 0, op.Key%2
 		}
 		switch {
 		case x < 7:
