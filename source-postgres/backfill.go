@@ -130,9 +130,15 @@ func (s *scanner) scanError(t sqlcapture.TableName, err error) error {
 		return sqlcapture.ErrLocked
 	case "42P01", "3F000": // undefined_table, invalid_schema_name
 		return sqlcapture.ErrNoTable
-	case "42501": // insufficient_privilege
+	case codeInsufficientPriv:
+		if pg, ok := errors.AsType[*pgconn.PgError](err); ok && strings.Contains(pg.Message, "row-level security") {
+			return &sqlcapture.TableProblem{Table: t, Problem: &protocol.Problem{
+				Kind: protocol.Config, Summary: fmt.Sprintf("row-level security hides rows of table %s from user %s, so it would be captured in part", name, cfg.User),
+				Fix: "let the user read all rows", SQL: "ALTER ROLE " + quote(cfg.User) + " BYPASSRLS;", Err: err,
+			}}
+		}
 		return &sqlcapture.TableProblem{Table: t, Problem: &protocol.Problem{
-			Kind: protocol.Config, Summary: fmt.Sprintf("user %s may not read table %s", cfg.User, name), Fix: "let it read the table, without row-level security in between",
+			Kind: protocol.Config, Summary: fmt.Sprintf("user %s may not read table %s", cfg.User, name), Fix: "let it read the table",
 			SQL: "GRANT USAGE ON SCHEMA " + quote(t.Schema) + " TO " + quote(cfg.User) + "; GRANT SELECT ON " + name + " TO " + quote(cfg.User) + ";", Err: err,
 		}}
 	case "42703": // undefined_column: the description is younger than the request
