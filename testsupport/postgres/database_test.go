@@ -137,3 +137,29 @@ func (d *database) background(statements ...string) (wait func()) {
 		}
 	}
 }
+
+// setting changes a setting of the whole server, and changes it back after the test.
+func (d *database) setting(name, value, back string) {
+	d.t.Helper()
+	set := func(value string) {
+		d.t.Helper()
+		if err := d.cluster.SetConf(name, value); err != nil {
+			d.t.Fatal(err)
+		}
+		if err := d.cluster.Reload(); err != nil {
+			d.t.Fatal(err)
+		}
+	}
+	set(value)
+	d.t.Cleanup(func() { set(back) })
+}
+
+// copyIn writes rows with a single COPY.
+func (d *database) copyIn(conn *pgx.Conn, table string, columns []string, rows [][]any) {
+	d.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	if _, err := conn.CopyFrom(ctx, pgx.Identifier{table}, columns, pgx.CopyFromRows(rows)); err != nil {
+		d.t.Fatal(err)
+	}
+}
