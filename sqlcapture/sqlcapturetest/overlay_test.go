@@ -105,6 +105,7 @@ func hunt(t *testing.T, binary string, f fault) (shape, schedule, broke string) 
 func TestFaults(t *testing.T) {
 	for _, f := range faults {
 		t.Run(strings.ReplaceAll(f.name, " ", "_"), func(t *testing.T) {
+			t.Parallel() // mostly compiling and linking
 			binary := variant(t, f)
 			shape, schedule, broke := hunt(t, binary, f)
 			if !slices.Contains(f.shows, broke) {
