@@ -186,13 +186,13 @@ func relationsByName(ctx context.Context, run textQuery, version int, names []sq
 	var list []*relation
 	for part := range slices.Chunk(names, relationsPerQuery) {
 		var b strings.Builder
+		// Compared as text: what is compared with a name is cut to 63 bytes first, and may then be another table's.
 		b.WriteString("(n.nspname::text, c.relname::text) IN (")
 		for i, n := range part {
 			if i > 0 {
 				b.WriteString(", ")
 			}
-			// Without the type the literal becomes a name, cut to 63 bytes, which another table may have.
-			b.WriteString("(" + pgwire.QuoteLiteral(n.Schema) + "::text, " + pgwire.QuoteLiteral(n.Name) + "::text)")
+			b.WriteString("(" + pgwire.QuoteLiteral(n.Schema) + ", " + pgwire.QuoteLiteral(n.Name) + ")")
 		}
 		b.WriteString(")")
 		found, err := readRelations(ctx, run, version, b.String())
