@@ -48,6 +48,9 @@ func (e *engine) start(ctx context.Context) error {
 		}
 	}
 	for _, s := range live {
+		if e.req.Range != protocol.FullRange {
+			s.dirty = true // the first STATE names each stream of this process's, so that none ever stands for a stream of another's
+		}
 		if err := e.out.Schema(s.binding, StreamSchema(s.known, e.db.Source.Schema())); err != nil {
 			return err
 		}
