@@ -59,7 +59,7 @@ func (c *capture) start(tail bool) (*binary.Process, error) {
 	if tail {
 		args = append(args, "--tail")
 	}
-	return binary.Start(binary.Command{Path: c.binary, Args: args, Config: raw, State: c.state, Env: []string{"LOG_LEVEL=debug"}})
+	return binary.Start(binary.Command{Path: c.binary, Args: args, Config: raw, State: c.state, PipeBytes: 4096, Env: []string{"LOG_LEVEL=debug"}})
 }
 
 // killed runs the connector until it has printed so many records (or says that it is idle for as long as patience), kills it, and chooses the STATE
@@ -88,8 +88,8 @@ func (c *capture) killed(rng *rand.Rand, records int, patience time.Duration) er
 		}
 		return nil
 	}
-	inChunk := rng.IntN(4) > 0 // most kills hit a chunk whose fence is not reached, while the backfill lasts
-	for run.Records() < records || inChunk && chunkRows == 0 && run.Records() < records+300 {
+	inChunk := rng.IntN(4) > 0 // most kills hit a chunk whose fence is not reached, while the backfill lasts; the pipe is short, so the writer is there, too
+	for run.Records() < records || inChunk && chunkRows == 0 && run.Records() < records+5000 {
 		if rng.IntN(40) == 0 { // a slow reader: windows last longer, and the log runs ahead
 			time.Sleep(time.Duration(rng.IntN(120)) * time.Millisecond)
 		}

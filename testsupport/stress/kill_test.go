@@ -72,7 +72,7 @@ func killAndResume(t *testing.T, cluster *pgtest.Cluster, seed uint64, withStand
 	if err := load.Create(ctx, conn, "public"); err != nil {
 		t.Fatal(err)
 	}
-	l, err := load.New(ctx, load.Options{DSN: cluster.DSN(database), Schema: "public", Seed: seed, Keys: 250, Pause: time.Millisecond})
+	l, err := load.New(ctx, load.Options{DSN: cluster.DSN(database), Schema: "public", Seed: seed, Keys: 120, Pause: time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}
