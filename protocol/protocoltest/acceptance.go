@@ -142,6 +142,10 @@ func (s *session) failedReads(streams []discovered) error {
 	if err != nil {
 		return err
 	}
+	mode, err := configured(streams, selection{mode: "INVALID", destination: "append"})
+	if err != nil {
+		return err
+	}
 	plain, err := configured(streams, incremental)
 	if err != nil {
 		return err
@@ -152,6 +156,7 @@ func (s *session) failedReads(streams []discovered) error {
 	}{
 		{"of a stream that does not exist, with an invalid mode", command{catalog: invalid}},
 		{"of a stream that does not exist, beside others", command{catalog: good}},
+		{"with an invalid mode", command{catalog: mode}},
 		{"with a catalog that is cut", command{catalog: plain[:len(plain)/2]}},
 		{"with a state that is cut", command{catalog: plain, state: []byte(`[{"type":"STREAM","stream":{`)}},
 	} {
@@ -211,7 +216,7 @@ func (s *session) othersAreRead(o *output, stranger descriptor) {
 }
 
 // resumePoints is how many of a read's STATEs are gone on from: each is a read.
-const resumePoints = 4
+const resumePoints = 6
 
 // acceptanceIncremental goes on from STATEs in the middle of a read, after changes, and from the last one, when nothing has changed.
 func acceptanceIncremental(s *session) error {

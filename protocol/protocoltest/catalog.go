@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 )
 
@@ -24,6 +25,17 @@ type discovered struct {
 }
 
 func (d discovered) descriptor() descriptor { return descriptor{d.Name, d.Namespace} }
+
+// properties lists the names of the stream's top-level properties, sorted.
+func (d discovered) properties() ([]string, error) {
+	var schema struct {
+		Properties map[string]json.RawMessage `json:"properties"`
+	}
+	if err := json.Unmarshal(d.Schema, &schema); err != nil {
+		return nil, fmt.Errorf("reading json_schema of %s: %w", d.descriptor(), err)
+	}
+	return slices.Sorted(maps.Keys(schema.Properties)), nil
+}
 
 func (c *catalog) discovered() ([]discovered, error) {
 	var list []discovered
@@ -112,7 +124,7 @@ func configured(streams []discovered, how selection) ([]byte, error) {
 // incremental is how most runners read.
 var incremental = selection{mode: "incremental", destination: "append_dedup"}
 
-// start is what a suite about reading begins with.
+// discoverAndConfigure is what a suite about reading begins with.
 func (s *session) discoverAndConfigure(how selection) ([]discovered, []byte, error) {
 	streams, err := s.discover()
 	if err != nil {

@@ -3,7 +3,6 @@ package protocoltest
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 )
@@ -81,14 +80,12 @@ func extended(s *session) error {
 func (s *session) projections(streams []discovered) (moved map[string]string, all map[string]map[string]string, err error) {
 	moved, all = map[string]string{}, map[string]map[string]string{}
 	for i, d := range streams {
-		var schema struct {
-			Properties map[string]json.RawMessage `json:"properties"`
-		}
-		if err := json.Unmarshal(d.Schema, &schema); err != nil {
-			return nil, nil, fmt.Errorf("reading json_schema of %s: %w", d.descriptor(), err)
+		names, err := d.properties()
+		if err != nil {
+			return nil, nil, err
 		}
 		all[d.Name] = map[string]string{}
-		for _, name := range slices.Sorted(maps.Keys(schema.Properties)) {
+		for _, name := range names {
 			isKey := slices.Contains(s.f.Streams[i].Key, name)
 			if moved[d.Name] == "" && !isKey && name != "_meta" {
 				moved[d.Name] = name

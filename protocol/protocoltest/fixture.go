@@ -53,7 +53,7 @@ type Suite struct {
 
 // Run returns what a runner would trip over.
 func (s Suite) Run(ctx context.Context, f *Fixture) []string {
-	x := &session{ctx: ctx, f: f}
+	x := &session{ctx: ctx, f: f, told: map[string]int{}}
 	if err := s.run(x); err != nil {
 		x.findings = append(x.findings, err.Error())
 	}

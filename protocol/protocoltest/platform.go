@@ -76,11 +76,12 @@ func (s *session) plainStates(what string, o *output) {
 
 // account is what the platform knows of one configured stream during a read.
 type account struct {
-	schema *jsonschema.Schema
-	key    []string
-	status string
-	since  int  // records since the last STATE
-	stated bool // a STATE came
+	schema   *jsonschema.Schema
+	declared map[string]bool // names of top-level properties
+	key      []string
+	status   string
+	since    int  // records since the last STATE
+	stated   bool // a STATE came
 }
 
 // wellRead reports where a read that should succeed is not as the platform wants it.
@@ -93,7 +94,15 @@ func (s *session) wellRead(what string, o *output, streams []discovered) error {
 		if err != nil {
 			return fmt.Errorf("the json_schema of %s: %w", d.descriptor(), err)
 		}
-		books[d.descriptor()] = &account{schema: schema, key: s.f.Streams[i].Key}
+		a := &account{schema: schema, declared: map[string]bool{}, key: s.f.Streams[i].Key}
+		names, err := d.properties()
+		if err != nil {
+			return err
+		}
+		for _, name := range names {
+			a.declared[name] = true
+		}
+		books[d.descriptor()] = a
 	}
 	types := map[string]bool{}
 	for _, m := range o.messages {
@@ -138,9 +147,13 @@ func (s *session) bookRecord(what string, books map[descriptor]*account, r *reco
 	}
 	if err != nil {
 		s.report("%s: a RECORD of %s does not fit its schema: %v: %.200s", what, r.descriptor(), err, r.Data)
-		return
 	}
 	object, ok := value.(map[string]any)
+	for name := range object {
+		if !a.declared[name] {
+			s.report("%s: a RECORD of %s has %q, which its schema does not declare", what, r.descriptor(), name)
+		}
+	}
 	for _, name := range a.key {
 		switch object[name].(type) {
 		case nil, map[string]any, []any:

@@ -35,7 +35,7 @@ type exit struct {
 
 func (e exit) String() string {
 	if e.signal != 0 {
-		return "killed by " + e.signal.String()
+		return fmt.Sprintf("ended by signal %d (%s)", e.signal, e.signal)
 	}
 	return fmt.Sprint("exit code ", e.code)
 }

@@ -117,6 +117,7 @@ func (s *session) firstAnswer(name, kind string) (message, error) {
 		if kind == "CONNECTION_STATUS" && m.Status.Status != "SUCCEEDED" {
 			s.report("check of the working config says %s: %s", m.Status.Status, m.Status.Message)
 		}
+		watchdog.Stop()
 		if err := p.terminate(); err != nil {
 			return m, err
 		}

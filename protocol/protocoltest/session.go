@@ -14,16 +14,16 @@ type session struct {
 	ctx      context.Context //nolint:containedctx // a session is one call
 	f        *Fixture
 	findings []string
+	told     map[string]int // findings by format
 }
 
-// maxFindings: what goes wrong for each record is told a few times.
-const maxFindings = 20
+// maxAlike: what goes wrong for each record is told a few times, and does not bury the rest.
+const maxAlike = 3
 
 // report notes a finding. The suite goes on.
 func (s *session) report(format string, args ...any) {
-	finding := fmt.Sprintf(format, args...)
-	if len(s.findings) < maxFindings {
-		s.findings = append(s.findings, finding)
+	if s.told[format]++; s.told[format] <= maxAlike {
+		s.findings = append(s.findings, fmt.Sprintf(format, args...))
 	}
 }
 
