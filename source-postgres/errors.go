@@ -13,6 +13,7 @@ import (
 
 	"github.com/jackc/pgconn"
 
+	"github.com/estuary/connectors/internal/pgwire"
 	"github.com/estuary/connectors/protocol"
 )
 
@@ -157,12 +158,14 @@ func (c *config) explainNetwork(err error) *protocol.Problem {
 		return p
 	}
 	switch {
+	case errors.Is(err, pgwire.ErrStreamEnded):
+		return problem(protocol.Transient, fmt.Sprintf("the server at %s ended the replication stream", c.Address), "try again; it was shut down, or somebody ended the session")
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return problem(protocol.Transient, fmt.Sprintf("nothing accepts connections at %s", c.Address),
 			"start the server, or correct address and port; it must listen on that interface (listen_addresses)")
 	case errors.Is(err, syscall.ENETUNREACH), errors.Is(err, syscall.EHOSTUNREACH):
 		return problem(protocol.Transient, fmt.Sprintf("there is no route to %s", c.Address), "check the network; some providers' direct addresses are IPv6 only")
-	case errors.Is(err, os.ErrDeadlineExceeded), errors.Is(err, context.DeadlineExceeded), pgconn.Timeout(err):
+	case errors.Is(err, pgwire.ErrServerSilent), errors.Is(err, os.ErrDeadlineExceeded), errors.Is(err, context.DeadlineExceeded), pgconn.Timeout(err):
 		return problem(protocol.Transient, fmt.Sprintf("the server at %s does not answer", c.Address), "check address, port, and the firewalls in between")
 	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE), strings.Contains(err.Error(), "unexpected EOF"):
 		return problem(protocol.Transient, fmt.Sprintf("the connection to %s was cut", c.Address), "try again; if it happens at once every time, something else than PostgreSQL listens there")

@@ -16,6 +16,7 @@ import (
 
 	"github.com/jackc/pgconn"
 
+	"github.com/estuary/connectors/internal/pgwire"
 	"github.com/estuary/connectors/protocol"
 )
 
@@ -53,6 +54,9 @@ func TestExplain(t *testing.T) {
 		{"unknown host", &net.DNSError{Err: "no such host", Name: "db.example.com", IsNotFound: true}, protocol.Config, []string{"unknown"}},
 		{"name service", &net.DNSError{Err: "server misbehaving", Name: "db.example.com", IsTemporary: true}, protocol.Transient, []string{"looked up"}},
 		{"cut", fmt.Errorf("reading: %w", io.ErrUnexpectedEOF), protocol.Transient, []string{"was cut"}},
+		// bug sql-cdc 54: estuary/connectors history: a server that shut down ended the stream cleanly.
+		{"stream ended", fmt.Errorf("reading: %w: it closed the connection", pgwire.ErrStreamEnded), protocol.Transient, []string{"ended the replication stream", "try again"}},
+		{"silence", fmt.Errorf("reading: %w", pgwire.ErrServerSilent), protocol.Transient, []string{"does not answer"}},
 		{"no TLS", errors.New("server refused TLS connection"), protocol.Config, []string{"does not speak TLS", "verify-full"}},
 		{"other host's certificate", &tls.CertificateVerificationError{Err: x509.HostnameError{Host: "db.example.com", Certificate: new(x509.Certificate)}}, protocol.Config, []string{"another host"}},
 		{"unknown authority", &tls.CertificateVerificationError{Err: x509.UnknownAuthorityError{}}, protocol.Config, []string{"PGSSLROOTCERT"}},
