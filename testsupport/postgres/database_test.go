@@ -11,7 +11,7 @@ import (
 	"github.com/estuary/connectors/internal/pgtest"
 )
 
-var servers pgtest.Shared
+var servers = pgtest.Shared{Options: pgtest.Options{Conf: map[string]string{"max_prepared_transactions": "5"}}}
 
 func TestMain(m *testing.M) { servers.Run(m) }
 
