@@ -36,6 +36,7 @@ func (c *Conn) CopyOut(ctx context.Context, sql string) (*CopyReader, error) {
 	if err != nil {
 		return nil, c.end(whole, err)
 	}
+	c.in.pace.sock = socketOf(c.netConn)
 	return &CopyReader{c: c, columns: columns}, nil
 }
 
@@ -204,6 +205,7 @@ func (r *CopyReader) readEnd() (whole bool, err error) {
 // finish ends the reading with err and gives the connection back.
 func (r *CopyReader) finish(whole bool, err error) error {
 	r.rows, r.partial = nil, nil
+	r.c.in.pace.stop()
 	r.err = r.c.end(whole, err)
 	return r.err
 }

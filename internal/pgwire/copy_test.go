@@ -147,7 +147,7 @@ func TestCopy_BrokenAnswersAreErrors(t *testing.T) {
 			if err == nil || err == io.EOF {
 				t.Fatalf("got %v", err)
 			}
-			if _, again := r.Next(nil); again != err { //nolint:errorlint // the very same error
+			if _, again := r.Next(nil); again != err {
 				t.Errorf("then %v", again)
 			}
 			if err := r.Close(); err == nil {

@@ -24,6 +24,7 @@ type inbound struct {
 	buf  []byte
 	r, w int // buf[r:w] is not consumed yet
 	max  int
+	pace pacer // runs during a COPY
 }
 
 // next returns the next message's type and body.
@@ -75,9 +76,11 @@ func (in *inbound) fill(need int) error {
 		in.w = copy(in.buf, in.buf[in.r:in.w])
 	}
 	in.r = 0
+	in.pace.before()
 	n, err := in.conn.Read(in.buf[in.w:])
 	in.w += n
 	if n > 0 {
+		in.pace.after()
 		return nil
 	}
 	if err == nil {

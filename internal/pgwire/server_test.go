@@ -66,8 +66,13 @@ func TestServer_ExecAndCopy(t *testing.T) {
 	}
 	got, err := readAll(r)
 	want := [][]string{
-		{"1", "NULL", `\xdeadbeef`}, {"2", "", `\xdeadbeef`}, {"3", `\N`, `\xdeadbeef`}, {"4", "a\tb\nc\\d\r\b\f\v", `\xdeadbeef`}, {"5", "ü", `\xdeadbeef`},
-		{"6", strings.Repeat("x", 300000), `\xdeadbeef`}, {"7", `\.`, `\xdeadbeef`},
+		{"1", "NULL", `\xdeadbeef`},
+		{"2", "", `\xdeadbeef`},
+		{"3", `\N`, `\xdeadbeef`},
+		{"4", "a\tb\nc\\d\r\b\f\v", `\xdeadbeef`},
+		{"5", "ü", `\xdeadbeef`},
+		{"6", strings.Repeat("x", 300000), `\xdeadbeef`},
+		{"7", `\.`, `\xdeadbeef`},
 	}
 	if err != io.EOF || !reflect.DeepEqual(got, want) {
 		t.Fatalf("got %.500q, %v", got, err)
@@ -247,7 +252,7 @@ func TestServer_Replication(t *testing.T) {
 		for b, n, commits := new(batch), 0, 0; ; {
 			m, err := s.Next(10 * time.Second)
 			if err != nil || m.Kind == Nothing {
-				read <- fmt.Errorf("after %d changes: %v, kind %d", n, err, m.Kind)
+				read <- fmt.Errorf("after %d changes, kind %d: %w", n, m.Kind, err)
 				return
 			}
 			if m.Kind == XLogData {
@@ -359,7 +364,7 @@ func TestServer_ReplicationRefusedAndTerminated(t *testing.T) {
 		t.Fatalf("got %v", err)
 	}
 	mustExec(t, c, "SHOW wal_level")
-	if _, err := c.StartReplication(t.Context(), "SHOW wal_level", StreamOptions{}); err == nil {
+	if _, err = c.StartReplication(t.Context(), "SHOW wal_level", StreamOptions{}); err == nil {
 		t.Error("SHOW started a replication")
 	}
 	s := replicate(t, db, StreamOptions{})

@@ -74,9 +74,9 @@ type Stream struct {
 	touched bool     // a message was handed out of cur since the last Detach
 	used    []*block // blocks before cur that messages were handed out of since the last Detach; each with a reference of ours
 
-	heard    time.Time // when the server last sent anything
-	lastRead int       // bytes of the last read
-	err      error     // ends the stream; set once
+	pace  pacer
+	heard time.Time // when the server last sent anything
+	err   error     // ends the stream; set once
 
 	write  sync.Mutex // one status at a time
 	status [statusSize]byte
@@ -96,7 +96,7 @@ func (c *Conn) StartReplication(ctx context.Context, sql string, opts StreamOpti
 		return nil, c.end(whole, err)
 	}
 	opts.setDefaults()
-	s := &Stream{c: c, ctx: ctx, opts: opts, pool: newBlockPool(opts.Blocks), heard: time.Now()}
+	s := &Stream{c: c, ctx: ctx, opts: opts, pool: newBlockPool(opts.Blocks), heard: time.Now(), pace: pacer{sock: socketOf(c.netConn)}}
 	if s.cur, err = s.pool.get(ctx, c.in.w-c.in.r, 0); err != nil {
 		return nil, c.end(false, err)
 	}
@@ -152,7 +152,7 @@ func (s *Stream) Buffered() bool {
 	return s.err != nil || err != nil || size > 0 && s.w-s.r >= size
 }
 
-// Next returns the next message, waiting for it as long as wait (negative: for ever); a message of kind Nothing means that none came. Messages that are
+// Next returns the next message, waiting for it as long as wait (negative: for ever; 0: only what has been read already); kind Nothing means that none came. Messages that are
 // no concern of a replication (notices, settings) are passed over. An error ends the stream, and later calls return it again: a *pgconn.PgError when the server
 // reports one, ErrStreamEnded, ErrServerSilent, *MessageTooLargeError, *ProtocolError, the cause of ctx's end, or one of the network.
 func (s *Stream) Next(wait time.Duration) (Message, error) {
@@ -248,6 +248,7 @@ func (s *Stream) fill(need int, until time.Time) (bool, error) {
 	if err := s.room(need); err != nil {
 		return false, err
 	}
+	s.pace.before()
 	deadline, silence := until, false
 	if s.opts.ReceiveTimeout > 0 {
 		if limit := s.heard.Add(s.opts.ReceiveTimeout); until.IsZero() || limit.Before(until) {
@@ -263,11 +264,11 @@ func (s *Stream) fill(need int, until time.Time) (bool, error) {
 	}
 	n, err := s.c.netConn.Read(s.cur.buf[s.w:])
 	s.w += n
-	s.lastRead = n
 	if n > 0 {
-		s.heard = time.Now()
+		s.heard = s.pace.after()
 		return true, nil
 	}
+	s.pace.idle()
 	var timeout net.Error
 	switch {
 	case err == nil:

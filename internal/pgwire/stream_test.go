@@ -51,7 +51,7 @@ func TestStream_MessagesHoweverTheyArrive(t *testing.T) {
 				if !errors.As(err, &refusal) || refusal.Code != "57014" {
 					t.Fatalf("got %v", err)
 				}
-				if _, again := s.Next(-1); again != err { //nolint:errorlint // the very same error
+				if _, again := s.Next(-1); again != err {
 					t.Errorf("then %v", again)
 				}
 				break
