@@ -128,16 +128,42 @@ type ack struct {
 func (e *engine) acknowledge() {
 	select {
 	case durable := <-e.req.Durable:
-		n := 0
-		for n < len(e.acks) && e.acks[n].mark <= durable {
-			n++
-		}
-		if n > 0 {
-			e.log.Confirm(e.acks[n-1].position)
-			e.acks = append(e.acks[:0], e.acks[n:]...)
-			e.unacked = 0
-		}
+		e.confirm(durable)
 	default:
+	}
+}
+
+func (e *engine) confirm(durable source.Mark) {
+	n := 0
+	for n < len(e.acks) && e.acks[n].mark <= durable {
+		n++
+	}
+	if n > 0 {
+		e.log.Confirm(e.acks[n-1].position)
+		e.acks = append(e.acks[:0], e.acks[n:]...)
+		e.unacked = 0
+	}
+}
+
+// awaitLastAck gives a runner that acknowledges a moment to do so for the last checkpoint, so that this run and not the next one confirms it.
+func (e *engine) awaitLastAck(ctx context.Context) {
+	if e.req.Durable == nil {
+		return
+	}
+	patience := time.NewTimer(source.LastAcknowledgement)
+	defer patience.Stop()
+	for len(e.acks) > 0 {
+		select {
+		case durable := <-e.req.Durable:
+			e.confirm(durable)
+		case <-e.req.Stop:
+			e.acknowledge() // the end of stdin may have come right behind it
+			return
+		case <-ctx.Done():
+			return
+		case <-patience.C:
+			return
+		}
 	}
 }
 

@@ -233,6 +233,7 @@ func (e *engine) fenceEvent(ctx context.Context, fence FenceID) error {
 		if err := e.checkpoint(ctx); err != nil {
 			return err
 		}
+		e.awaitLastAck(ctx)
 		return errDone
 	}
 	return nil // the fence of a window that was given up

@@ -16,8 +16,9 @@ import (
 	"github.com/estuary/connectors/protocol"
 )
 
-// lastAcknowledgement is how long a capture that has caught up waits for it.
-const lastAcknowledgement = 10 * time.Second
+// LastAcknowledgement is how long a capture that has caught up waits for it. A source that confirms acknowledgements to its server waits inside Read;
+// Main waits for what is left of the time, counted from the last checkpoint.
+const LastAcknowledgement = 10 * time.Second
 
 // capture runs an open capture and returns the exit code.
 func (inv *invocation) capture(in *bufio.Reader, open *flow.Open) int {
@@ -156,7 +157,7 @@ func (a *acknowledgements) add(checkpoints uint64) error {
 
 // wait returns when every checkpoint is acknowledged, nothing more can come, or it took too long.
 func (a *acknowledgements) wait(stop <-chan struct{}) {
-	deadline := time.NewTimer(lastAcknowledgement)
+	deadline := time.NewTimer(LastAcknowledgement - a.out.silence())
 	defer deadline.Stop()
 	for a.count.Load() < a.out.emitted.Load() {
 		select {

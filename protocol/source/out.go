@@ -97,6 +97,13 @@ func (o *Out) emit(b *Batch) (Mark, error) {
 	return o.mark, nil
 }
 
+// silence is how long ago the last batch was emitted.
+func (o *Out) silence() time.Duration {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.now().Sub(o.last)
+}
+
 // write sends whole lines. After a failure nothing more is written: the reader would see a torn line go on.
 func (o *Out) write(lines []byte) error {
 	if o.broken != nil {
