@@ -27,6 +27,8 @@ type Command struct {
 	State   []byte
 	Env     []string // added to this process's
 	Stdin   bool     // open a pipe for Send; otherwise stdin is empty
+	// PipeBytes is the size of stdout's pipe, a power of two from 4096 on: how far the binary can be ahead of Next. 0: the system's default.
+	PipeBytes int
 }
 
 // Exit is how a process ended and what it used.
@@ -93,6 +95,12 @@ func (p *Process) start(c Command) error {
 	stdout, childStdout, err := os.Pipe()
 	if err != nil {
 		return err
+	}
+	if c.PipeBytes > 0 {
+		const setPipeSize = 1031 // F_SETPIPE_SZ of Linux
+		if _, _, errno := syscall.Syscall(syscall.SYS_FCNTL, childStdout.Fd(), setPipeSize, uintptr(c.PipeBytes)); errno != 0 {
+			return errors.Join(fmt.Errorf("making a pipe of %d bytes: %w", c.PipeBytes, errno), stdout.Close(), childStdout.Close())
+		}
 	}
 	defer childStdout.Close() // likewise
 	p.stdout, p.lines = stdout, bufio.NewReaderSize(stdout, 64<<10)

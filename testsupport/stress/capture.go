@@ -167,7 +167,7 @@ func (c *capture) caughtUp(rng *rand.Rand) error {
 	}
 	run := &replay.Run{}
 	for {
-		if rng != nil && rng.IntN(100) == 0 {
+		if rng != nil && run.Records() < 3000 && rng.IntN(100) == 0 {
 			time.Sleep(time.Duration(rng.IntN(60)) * time.Millisecond)
 		}
 		line, err := p.Next()

@@ -97,7 +97,7 @@ func killAndResume(t *testing.T, cluster *pgtest.Cluster, seed uint64, withStand
 			"advanced": map[string]any{"slotName": slot, "backfill_chunk_size": 1 + rng.IntN(64)},
 		}
 	}, foldTables()...)
-	before := l.Changes()
+	before, began := l.Changes(), time.Now()
 	for range kills {
 		if err := c.killed(rng, 1+rng.IntN(300), 20*time.Second); err != nil {
 			t.Fatal(err)
@@ -106,6 +106,7 @@ func killAndResume(t *testing.T, cluster *pgtest.Cluster, seed uint64, withStand
 			t.Fatal(err)
 		}
 	}
+	t.Logf("%s: the kills are done", time.Since(began).Round(time.Second))
 	if err := c.caughtUp(rng); err != nil { // while the writers go on
 		t.Fatal(err)
 	}
