@@ -64,7 +64,7 @@ func keyFloat(dst, value []byte) ([]byte, error) {
 }
 
 func keyBytea(dst, value []byte) ([]byte, error) {
-	data, err := decodeBytea(value)
+	data, err := decodeBytea(bytes.Clone(value)) // the value is still to be rendered
 	if err != nil {
 		return dst, err
 	}

@@ -131,6 +131,29 @@ func TestSamples(t *testing.T) {
 	}
 }
 
+// A key is packed before the row is rendered, so packing must leave the value as it is.
+func TestSamples_PackingAKeyLeavesTheValue(t *testing.T) {
+	f := newFixture(typeOptions{})
+	packed := 0
+	for _, s := range samples {
+		c := f.named(t, s.typ)
+		if c.AppendKey == nil {
+			continue
+		}
+		packed++
+		value := []byte(s.wire)
+		if _, err := c.AppendKey(nil, value); err != nil {
+			t.Errorf("%s %s: %v", s.typ, s.wire, err)
+		}
+		if string(value) != s.wire {
+			t.Errorf("%s: packing the key made %q of %q", s.typ, value, s.wire)
+		}
+	}
+	if packed < 50 {
+		t.Errorf("only %d samples are of types that can be keys", packed)
+	}
+}
+
 // fits tells whether a value is valid under a schema, with formats and encodings taken seriously.
 func fits(s protocol.Schema, value string) error {
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(schemas.Flow(s)))
