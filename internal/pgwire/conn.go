@@ -197,8 +197,10 @@ func (c *Conn) async(typ byte, body []byte) bool {
 }
 
 // ready handles ReadyForQuery.
-func (c *Conn) ready(body []byte) {
-	if len(body) > 0 {
-		c.txStatus = body[0]
+func (c *Conn) ready(body []byte) error {
+	if len(body) != 1 || bytes.IndexByte([]byte("ITE"), body[0]) < 0 {
+		return &ProtocolError{Detail: fmt.Sprintf("a transaction status is %.10q", body)}
 	}
+	c.txStatus = body[0]
+	return nil
 }

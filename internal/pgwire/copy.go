@@ -69,7 +69,9 @@ func (c *Conn) startCopy(sql string) (columns int, whole bool, err error) {
 				failed = errors.New("the statement is no COPY ... TO STDOUT")
 			}
 		case 'Z':
-			c.ready(body)
+			if err := c.ready(body); err != nil {
+				return 0, false, err
+			}
 			if failed == nil {
 				failed = &ProtocolError{Detail: "a COPY statement had no answer"}
 			}
@@ -186,7 +188,9 @@ func (r *CopyReader) readEnd() (whole bool, err error) {
 				failed = parseServerError(body)
 			}
 		case 'Z':
-			r.c.ready(body)
+			if err := r.c.ready(body); err != nil {
+				return false, err
+			}
 			switch {
 			case failed != nil:
 				return true, failed

@@ -79,7 +79,9 @@ func (c *Conn) exec(sql string) (results []Result, whole bool, err error) {
 				failed = errors.New("a statement copies rows to the client: run it with CopyOut")
 			}
 		case 'Z':
-			c.ready(body)
+			if err := c.ready(body); err != nil {
+				return results, false, err
+			}
 			return results, true, failed
 		default:
 			if !c.async(typ, body) {

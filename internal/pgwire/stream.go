@@ -133,7 +133,9 @@ func (c *Conn) startCopyBoth(sql string) (whole bool, err error) {
 				failed = errors.New("the statement is no START_REPLICATION")
 			}
 		case 'Z':
-			c.ready(body)
+			if err := c.ready(body); err != nil {
+				return false, err
+			}
 			if failed == nil {
 				failed = &ProtocolError{Detail: "START_REPLICATION had no answer"}
 			}

@@ -86,15 +86,17 @@ func describe(m *Message, content string) string {
 		return fmt.Sprintf("%v: %s %s, transactional %v", m.Kind, m.Prefix, content, m.Transactional)
 	case Truncate:
 		return fmt.Sprintf("%v: %v, cascade %v, restart %v", m.Kind, m.Truncated, m.Cascade, m.RestartIdentity)
+	case Insert, Update, Delete:
+		s := fmt.Sprintf("%v: %v", m.Kind, m.Relation)
+		if m.OldKind != NoOld {
+			s += fmt.Sprintf(" %c(%s)", m.OldKind, show(m.Old))
+		}
+		if m.New != nil {
+			s += " N(" + show(m.New) + ")"
+		}
+		return strings.ReplaceAll(s, strings.Repeat("t", 3000), "<3000 t>")
 	}
-	s := fmt.Sprintf("%v: %v", m.Kind, m.Relation)
-	if m.OldKind != NoOld {
-		s += fmt.Sprintf(" %c(%s)", m.OldKind, show(m.Old))
-	}
-	if m.New != nil {
-		s += " N(" + show(m.New) + ")"
-	}
-	return strings.ReplaceAll(s, strings.Repeat("t", 3000), "<3000 t>")
+	return "a message of another kind"
 }
 
 // render decodes a session's messages.
