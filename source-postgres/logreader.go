@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -36,8 +37,10 @@ type logReader struct {
 	stream   *pgwire.Stream
 	decoder  pgoutput.Decoder
 	describe func(*pgoutput.Relation) (*sqlcapture.Table, error)
-	system   string
-	fences   *fences
+	// generated returns the indexes of the columns that documents leave out; nil: the log has none.
+	generated func(*pgoutput.Relation) ([]int, error)
+	system    string
+	fences    *fences
 
 	ready chan *batch
 	free  sync.Pool
@@ -57,6 +60,7 @@ type logReader struct {
 // relationState is a relation of this session with the count of its changes in the running transaction.
 type relationState struct {
 	table *sqlcapture.Table
+	skip  []int // generated columns
 	txn   *sqlcapture.Txn
 	rows  int64
 }
@@ -216,16 +220,46 @@ func (r *logReader) commit(b *batch, d *pgoutput.Message) {
 }
 
 func (r *logReader) relation(b *batch, rel *pgoutput.Relation) error {
-	table, err := r.describe(rel)
+	state, err := r.newState(rel)
 	if err != nil {
 		return err
 	}
 	if len(r.relations) > 4096 {
 		clear(r.relations)
 	}
-	r.relations[rel] = &relationState{table: table}
-	b.events = append(b.events, sqlcapture.Event{Kind: sqlcapture.EventTable, Table: table, Txn: r.txn})
+	r.relations[rel] = state
+	b.events = append(b.events, sqlcapture.Event{Kind: sqlcapture.EventTable, Table: state.table, Txn: r.txn})
 	return nil
+}
+
+// newState describes a relation without its generated columns, which scans leave out, too.
+func (r *logReader) newState(rel *pgoutput.Relation) (*relationState, error) {
+	table, err := r.describe(rel)
+	if err != nil {
+		return nil, err
+	}
+	state := &relationState{table: table}
+	if r.generated != nil {
+		if state.skip, err = r.generated(rel); err != nil {
+			return nil, err
+		}
+		table.Columns = without(table.Columns, state.skip)
+	}
+	return state, nil
+}
+
+// without removes the elements at the indexes from list, whose memory it uses; nil stays nil.
+func without[T any](list []T, indexes []int) []T {
+	if len(indexes) == 0 || list == nil {
+		return list
+	}
+	kept := list[:0]
+	for i, v := range list {
+		if !slices.Contains(indexes, i) {
+			kept = append(kept, v)
+		}
+	}
+	return kept
 }
 
 func (r *logReader) state(rel *pgoutput.Relation) (*relationState, error) {
@@ -234,11 +268,10 @@ func (r *logReader) state(rel *pgoutput.Relation) (*relationState, error) {
 	}
 	state := r.relations[rel]
 	if state == nil {
-		table, err := r.describe(rel)
-		if err != nil {
+		var err error
+		if state, err = r.newState(rel); err != nil {
 			return nil, err
 		}
-		state = &relationState{table: table}
 		r.relations[rel] = state
 	}
 	r.lastRelation, r.lastState = rel, state
@@ -264,7 +297,7 @@ func (r *logReader) row(b *batch, d *pgoutput.Message, m pgwire.Message) error {
 		kind = sqlcapture.EventDelete
 	}
 	b.events = append(b.events, sqlcapture.Event{
-		Kind: kind, Table: state.table, Txn: r.txn, Before: d.Old, After: d.New, LSN: m.Start, Row: state.rows, Bytes: len(m.Payload),
+		Kind: kind, Table: state.table, Txn: r.txn, Before: without(d.Old, state.skip), After: without(d.New, state.skip), LSN: m.Start, Row: state.rows, Bytes: len(m.Payload),
 	})
 	state.rows++
 	return nil

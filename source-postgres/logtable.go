@@ -2,9 +2,13 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
+
+	"github.com/jackc/pgx/v4"
 
 	"github.com/estuary/connectors/source-postgres/pgoutput"
 	"github.com/estuary/connectors/sqlcapture"
@@ -48,6 +52,42 @@ func (l *logTables) columns(t *sqlcapture.Table, rel *pgoutput.Relation) (unknow
 		t.Columns = append(t.Columns, column)
 	}
 	return unknown
+}
+
+// publishesGenerated tells whether the log may have generated columns: from PostgreSQL 18 on a publication can ask for the stored ones, as a whole or in a
+// table's column list.
+func publishesGenerated(ctx context.Context, s *session) (bool, error) {
+	if s.version < 180000 {
+		return false, nil
+	}
+	var yes bool
+	err := s.conn.QueryRow(ctx, `SELECT p.pubgencols <> 'n' OR EXISTS (SELECT FROM pg_publication_rel r WHERE r.prpubid = p.oid AND r.prattrs IS NOT NULL)
+		FROM pg_publication p WHERE p.pubname = $1`, s.config.Advanced.PublicationName).Scan(&yes)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return false, nil
+	}
+	return yes, s.config.explain("looking up what the publication publishes", err)
+}
+
+// generated returns the indexes of a relation's generated columns, which the log does not tell from others.
+func (l *logTables) generated(rel *pgoutput.Relation) (indexes []int, err error) {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	conn, err := l.config.connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer closeQuietly(conn)
+	names, err := textFrom(conn)(ctx, `SELECT attname FROM pg_attribute WHERE attrelid = `+strconv.FormatUint(uint64(rel.OID), 10)+` AND attgenerated <> ''`)
+	if err != nil {
+		return nil, fmt.Errorf("looking up the generated columns of %s: %w", rel, err)
+	}
+	for i, c := range rel.Columns {
+		if slices.Contains(names, c.Name) {
+			indexes = append(indexes, i)
+		}
+	}
+	return indexes, nil
 }
 
 func (l *logTables) reload() error {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgconn"
@@ -89,12 +90,20 @@ func (o *opener) Open(ctx context.Context, from sqlcapture.Position) (_ sqlcaptu
 	if err != nil {
 		return nil, nil, err
 	}
+	generated, err := publishesGenerated(ctx, o.session)
+	if err != nil {
+		return nil, nil, err
+	}
 	stream, err := o.startStream(ctx, conn, at)
 	if err != nil {
 		return nil, nil, err
 	}
-	w := &walLog{session: o.session, stream: stream, fences: fences, statusDone: make(chan struct{}), wake: make(chan struct{}, 1)}
-	w.reader = newLogReader(stream, (&logTables{cfg, o.session.catalog.types}).describe, o.session.system, fences, at)
+	w := &walLog{session: o.session, slot: o.slot.name, stream: stream, fences: fences, statusDone: make(chan struct{}), wake: make(chan struct{}, 1)}
+	tables := &logTables{cfg, o.session.catalog.types}
+	w.reader = newLogReader(stream, tables.describe, o.session.system, fences, at)
+	if generated {
+		w.reader.generated = tables.generated
+	}
 	ctx, w.cancel = context.WithCancel(ctx)
 	go w.reader.run(ctx)
 	go w.sendStatuses(ctx)
@@ -171,6 +180,7 @@ func (o *opener) startStream(ctx context.Context, conn *pgwire.Conn, at uint64) 
 // walLog is the open log.
 type walLog struct {
 	session *session
+	slot    string
 	stream  *pgwire.Stream
 	reader  *logReader
 	fences  *fences
@@ -203,9 +213,22 @@ func (w *walLog) Next(ctx context.Context, wait time.Duration) (sqlcapture.Event
 		}
 	}
 	if b.err != nil {
-		return sqlcapture.Events{}, w.session.config.explain("reading the log", b.err)
+		return sqlcapture.Events{}, w.explain(b.err)
 	}
 	return sqlcapture.Events{List: b.events, Drained: b.drained && len(w.reader.ready) == 0, Release: func() { w.reader.release(b) }}, nil
+}
+
+// explain turns an error of the reader into one for people. The server decodes a change with the publication as it was when the change was made: one
+// from before the publication's time, or from when it was gone, cannot be decoded ever.
+func (w *walLog) explain(err error) error {
+	c := w.session.config
+	if pg, ok := errors.AsType[*pgconn.PgError](err); ok && pg.Code == codeNoObject && strings.Contains(pg.Message, "publication") {
+		return &protocol.Problem{
+			Kind: protocol.Config, Summary: fmt.Sprintf("replication slot %q holds changes from a time when publication %q did not exist, which the server cannot decode", w.slot, c.Advanced.PublicationName),
+			Fix: "drop the slot, which is then made anew, and let a capture that has a state already read its tables anew by advanced.on_gap = rebackfill", SQL: dropSlotSQL(w.slot), Err: err,
+		}
+	}
+	return c.explain("reading the log", err)
 }
 
 // Fence puts a fence into the log.
