@@ -204,6 +204,12 @@ type record struct {
 	snapshot bool
 }
 
+// message is a record or a STATE in the order in which they came.
+type message struct {
+	stream          string
+	state, snapshot bool
+}
+
 // reading is a running read; its messages are taken as they come.
 type reading struct {
 	t       *testing.T
@@ -212,6 +218,7 @@ type reading struct {
 	mu      sync.Mutex // guards what follows
 	changed *sync.Cond
 	lines   [][]byte // of records and states
+	order   []message
 	records []record
 	states  []*wire.State
 	logs    []string
@@ -267,6 +274,7 @@ func (r *reading) take(line []byte) error {
 	case m.State != nil:
 		r.lines = append(r.lines, line)
 		r.states = append(r.states, m.State)
+		r.order = append(r.order, message{stream: m.State.Stream.Name, state: true})
 	case m.Log != nil && m.Log.Level != "DEBUG":
 		r.logs = append(r.logs, m.Log.Message)
 	case m.Trace != nil && m.Trace.Message != "":
@@ -288,6 +296,7 @@ func (r *reading) take(line []byte) error {
 		rec.op, rec.snapshot = meta.Op, meta.Source.Snapshot
 		r.lines = append(r.lines, line)
 		r.records = append(r.records, rec)
+		r.order = append(r.order, message{stream: rec.stream, snapshot: rec.snapshot})
 	}
 	return nil
 }
