@@ -429,6 +429,7 @@ func (r *run) kill() *run {
 	if err := r.process.Kill(); err != nil {
 		r.c.t.Fatal(err)
 	}
+	r.release()
 	r.end(false)
 	return r
 }

@@ -131,3 +131,15 @@ func TestState_OfAnotherCluster(t *testing.T) {
 	c.state = bytes.ReplaceAll(c.state, []byte(system), []byte("7000000000000000001"))
 	c.start().fails("config_error", "the state comes from another database cluster", "7000000000000000001", system)
 }
+
+// Decoding looks a publication up as it was when a change was made, and fails for ever on a change from before its time.
+func TestSlot_OlderThanThePublicationIsTold(t *testing.T) {
+	d := newDatabase(t, "CREATE TABLE a (id int PRIMARY KEY)")
+	d.exec(fmt.Sprintf("SELECT pg_create_logical_replication_slot('%s', 'pgoutput')", d.slot), "INSERT INTO a VALUES (1)")
+	a := table("a", "id")
+	c := d.capture(a)
+	c.start().fails("config_error", d.slot, "flow_publication", "SELECT pg_drop_replication_slot('"+d.slot+"')")
+	d.dropSlot()
+	c.set(map[string]any{"on_gap": "rebackfill"}).catchUp()
+	c.equal(a)
+}
