@@ -1,0 +1,114 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// pair is a measurement of the reference and, next to it, one of the subject.
+type pair struct{ reference, subject usage }
+
+// ratio is how long the subject took in units of the reference.
+func (p pair) ratio() float64 { return p.subject.wall.Seconds() / p.reference.wall.Seconds() }
+
+// comparison is a series of alternating measurements: A B A B A B.
+type comparison struct {
+	pairs []pair
+	units int64 // rows, or changes
+}
+
+// ratio is the median of the neighbouring ratios, so that a machine that becomes slower in the middle harms both sides alike.
+func (c comparison) ratio() float64 {
+	ratios := make([]float64, len(c.pairs))
+	for i, p := range c.pairs {
+		ratios[i] = p.ratio()
+	}
+	return median(ratios)
+}
+
+// seconds are the medians of both sides' times.
+func (c comparison) seconds() (reference, subject float64) {
+	return median(c.each(func(p pair) float64 { return p.reference.wall.Seconds() })), median(c.each(func(p pair) float64 { return p.subject.wall.Seconds() }))
+}
+
+// cpu is the subject's median CPU time in microseconds for each row or change.
+func (c comparison) cpu() float64 {
+	return median(c.each(func(p pair) float64 { return perUnit(p.subject.cpu, c.units) }))
+}
+
+// peak is the subject's greatest memory in all runs, in bytes.
+func (c comparison) peak() int64 {
+	var peak int64
+	for _, p := range c.pairs {
+		peak = max(peak, p.subject.peak)
+	}
+	return peak
+}
+
+func (c comparison) each(f func(pair) float64) []float64 {
+	values := make([]float64, len(c.pairs))
+	for i, p := range c.pairs {
+		values[i] = f(p)
+	}
+	return values
+}
+
+// perUnit is a duration divided by a number of units, in microseconds.
+func perUnit(d time.Duration, units int64) float64 {
+	return float64(d.Nanoseconds()) / 1000 / float64(units)
+}
+
+// median is the middle value, or the mean of the two in the middle; values are sorted by it.
+func median(values []float64) float64 {
+	slices.Sort(values)
+	n := len(values)
+	if n%2 == 1 {
+		return values[n/2]
+	}
+	return (values[n/2-1] + values[n/2]) / 2
+}
+
+// compare measures reference and subject in turn. Each call of one of them has the server settled before it starts the clock.
+func compare(n int, units int64, reference, subject func() (usage, error)) (comparison, error) {
+	c := comparison{units: units}
+	for range n {
+		var p pair
+		var err error
+		if p.reference, err = reference(); err != nil {
+			return c, err
+		}
+		if p.subject, err = subject(); err != nil {
+			return c, err
+		}
+		c.pairs = append(c.pairs, p)
+	}
+	return c, nil
+}
+
+// expected is what the output of a timed run must have at least.
+type expected struct{ lines, bytes int64 }
+
+// expected is what every further run prints, too, but for what differs between runs: positions, times, log lines.
+func (v *verification) expected() expected {
+	return expected{lines: v.records(), bytes: v.bytes - v.bytes/100}
+}
+
+// measured drops the connector's slot, runs the statements before, writes out what the last run left so that this one does not pay for it, and takes
+// one timed run.
+func (b *bench) measured(ctx context.Context, database string, want expected, f func(*counter) (usage, error), before ...string) (usage, error) {
+	statements := append([]string{dropSlots("slot_name = '" + slot + "'")}, before...)
+	if err := b.exec(ctx, database, append(statements, "CHECKPOINT")...); err != nil {
+		return usage{}, err
+	}
+	var sink counter
+	u, err := f(&sink)
+	if err != nil {
+		return u, err
+	}
+	if sink.lines < want.lines || sink.bytes < want.bytes {
+		return u, fmt.Errorf("counting the output: %d lines and %d bytes, want at least %d and %d", sink.lines, sink.bytes, want.lines, want.bytes)
+	}
+	return u, nil
+}

@@ -1,0 +1,62 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v4"
+
+	"github.com/estuary/connectors/testsupport/fixture"
+)
+
+// memory measures the peak of the connector's memory where it would show if something grew with the data. Nothing is timed.
+func (b *bench) memory(ctx context.Context, r *report) error {
+	if err := b.memoryOfRows(ctx, r); err != nil {
+		return err
+	}
+	return b.memoryOfTransaction(ctx, r)
+}
+
+func (b *bench) memoryOfRows(ctx context.Context, r *report) (err error) {
+	const database = "bench_memory_rows"
+	if err = b.openDatabase(ctx, database, b.memoryRows); err != nil {
+		return err
+	}
+	s, err := b.newSubject(ctx, database)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.close()) }()
+	u, err := b.measured(ctx, database, expected{lines: b.memoryRows}, func(sink *counter) (usage, error) { return s.read(ctx, sink) })
+	if err != nil {
+		return err
+	}
+	b.progress("source-postgres: %s", u)
+	r.remembered(fmt.Sprintf("backfill of %s rows", grouped(b.memoryRows)), u.peak)
+	return b.dropDatabase(ctx, database)
+}
+
+func (b *bench) memoryOfTransaction(ctx context.Context, r *report) (err error) {
+	const (
+		database = "bench_memory_transaction"
+		before   = 1000
+	)
+	s, err := b.prepareLog(ctx, database, before)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.close()) }()
+	b.progress("inserting %s rows in one transaction", grouped(b.memoryInOne))
+	err = b.in(ctx, database, func(conn *pgx.Conn) error { return fixture.AddWide(ctx, conn, table, before+1, before+b.memoryInOne) })
+	if err != nil {
+		return err
+	}
+	u, err := b.measured(ctx, database, expected{lines: b.memoryInOne}, func(sink *counter) (usage, error) { return s.read(ctx, sink) }, copySlot(slot))
+	if err != nil {
+		return err
+	}
+	b.progress("source-postgres: %s", u)
+	r.remembered(fmt.Sprintf("one transaction of %s rows", grouped(b.memoryInOne)), u.peak)
+	return b.dropDatabase(ctx, database)
+}

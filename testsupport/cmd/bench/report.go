@@ -1,0 +1,150 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+)
+
+// bars are what is promised: at most so many times the reference, and so many microseconds of CPU time for each row or change.
+type bars struct{ ratio, cpu float64 }
+
+var (
+	backfillBars = bars{ratio: 0.7, cpu: 1.6}
+	logBars      = bars{ratio: 1.2, cpu: 2.0}
+)
+
+// memoryBar is of the resident memory, wherever it is measured.
+const memoryBar = 128 << 20
+
+// report gathers what was measured.
+type report struct {
+	machine  machine
+	settings string
+	sizes    sizes
+	results  []result
+	memories []memoryResult
+	loop     *comparison // the plain loop, subject sides only
+}
+
+type result struct {
+	what, reference string
+	measured        comparison
+	bars            bars
+}
+
+type memoryResult struct {
+	what string
+	peak int64 // bytes
+}
+
+func (r *report) compared(what, reference string, c comparison, b bars) {
+	r.results = append(r.results, result{what, reference, c, b})
+	r.remembered(fmt.Sprintf("%s of %s", what, grouped(c.units)), c.peak())
+}
+
+func (r *report) remembered(what string, peak int64) {
+	r.memories = append(r.memories, memoryResult{what, peak})
+}
+
+// passed tells whether every bar was met; a report without figures has not passed.
+func (r *report) passed() bool {
+	for _, row := range r.rows() {
+		if row[len(row)-1] == fail {
+			return false
+		}
+	}
+	return len(r.memories) > 0
+}
+
+const fail = "FAIL"
+
+// verdict compares unrounded figures: what is printed as equal to the bar may be above it.
+func verdict(figure, bar float64) string {
+	if figure > 0 && figure <= bar { // what was not measured has not passed
+		return "pass"
+	}
+	return fail
+}
+
+var header = []string{"what", "reference", "ours", "figure", "bar", "result"}
+
+// rows are the table's, in the order of header.
+func (r *report) rows() [][]string {
+	var rows [][]string
+	for _, c := range r.results {
+		reference, ours := c.measured.seconds()
+		rows = append(rows, []string{
+			fmt.Sprintf("%s of %s, beside %s", c.what, grouped(c.measured.units), c.reference), seconds(reference), seconds(ours),
+			fmt.Sprintf("ratio %.2f", c.measured.ratio()), fmt.Sprintf("%.1f", c.bars.ratio), verdict(c.measured.ratio(), c.bars.ratio),
+		})
+	}
+	for _, c := range r.results {
+		rows = append(rows, []string{
+			"CPU of the " + c.what, "", "", fmt.Sprintf("%.2f µs each", c.measured.cpu()), fmt.Sprintf("%.1f µs", c.bars.cpu), verdict(c.measured.cpu(), c.bars.cpu),
+		})
+	}
+	for _, m := range r.memories {
+		rows = append(rows, []string{
+			"memory, " + m.what, "", "", fmt.Sprintf("%.0f MiB", mebibytes(m.peak)), fmt.Sprintf("%.0f MiB", mebibytes(memoryBar)), verdict(float64(m.peak), memoryBar),
+		})
+	}
+	return rows
+}
+
+// scale is a sentence about the plain loop; "": it was not run.
+func (r *report) scale() string {
+	if r.loop == nil {
+		return ""
+	}
+	_, took := r.loop.seconds()
+	return fmt.Sprintf("For scale: a plain loop that reads the same table as COPY text through pgconn and writes lines of the same length takes %s and %.2f µs of CPU a row.",
+		seconds(took), r.loop.cpu())
+}
+
+// runs lists each measurement, so that a reader sees how far they scatter.
+func (r *report) runs() []string {
+	var list []string
+	for _, c := range r.results {
+		for i, p := range c.measured.pairs {
+			list = append(list, fmt.Sprintf("%s, pair %d: reference %s; ours %s; ratio %.3f", c.what, i+1, p.reference, p.subject, p.ratio()))
+		}
+	}
+	return list
+}
+
+// text is the table for a terminal.
+func (r *report) text() string {
+	var b strings.Builder
+	out := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(out, strings.Join(header, "\t"))
+	for _, row := range r.rows() {
+		fmt.Fprintln(out, strings.Join(row, "\t"))
+	}
+	_ = out.Flush() // into memory
+	if scale := r.scale(); scale != "" {
+		fmt.Fprintln(&b, scale)
+	}
+	m := r.machine
+	fmt.Fprintf(&b, "%s, commit %s; %s, %d cores, %s, Linux %s, load %s at the start; PostgreSQL %s with %s\n", m.date, m.commit, m.cpu, m.cores, m.memory, m.kernel, m.load, m.server, r.settings)
+	return b.String()
+}
+
+func seconds(s float64) string { return fmt.Sprintf("%.2f s", s) }
+
+func mebibytes(n int64) float64 { return float64(n) / (1 << 20) }
+
+// String is wall time, CPU time and memory.
+func (u usage) String() string {
+	return fmt.Sprintf("%s, CPU %s, %.0f MiB", seconds(u.wall.Seconds()), seconds(u.cpu.Seconds()), mebibytes(u.peak))
+}
+
+// grouped writes 1234567 as 1,234,567.
+func grouped(n int64) string {
+	digits := strconv.FormatInt(n, 10)
+	for i := len(digits) - 3; i > 0; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	return digits
+}

@@ -1,0 +1,131 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/jackc/pgx/v4"
+
+	"github.com/estuary/connectors/internal/pgtest"
+	"github.com/estuary/connectors/testsupport/fixture"
+)
+
+const (
+	table       = "public.wide"
+	publication = "bench_publication"
+	slot        = "bench_slot"
+)
+
+// bench owns a server; every part makes a database of its own on it.
+type bench struct {
+	sizes
+	connector string // path of the subject
+	programs  string // folder of psql and pg_recvlogical
+	cluster   *pgtest.Cluster
+	// progress is told what happens now; timed work happens between the lines.
+	progress func(format string, args ...any)
+}
+
+// serverConf are settings under which neither side waits for the disk, and nothing of the server's own runs inside a measurement.
+func serverConf(rows int64) map[string]string {
+	// A scan of a table above a quarter of shared_buffers bypasses them, so they are four times the table, and some: 2 KiB for a row of about 450 bytes.
+	buffers := max(512, rows*2/1024)
+	return map[string]string{
+		"shared_buffers":     strconv.FormatInt(buffers, 10) + "MB",
+		"max_wal_size":       "16GB",
+		"checkpoint_timeout": "1h",
+		"autovacuum":         "off",
+	}
+}
+
+func newBench(connector string, s sizes) (*bench, error) {
+	programs, err := pgtest.BinDir(pgtest.DefaultVersion)
+	if err != nil {
+		return nil, err
+	}
+	cluster, err := pgtest.New(pgtest.Options{Conf: serverConf(s.rows)})
+	if err != nil {
+		return nil, err
+	}
+	return &bench{sizes: s, connector: connector, programs: programs, cluster: cluster, progress: printProgress}, nil
+}
+
+func printProgress(format string, args ...any) { fmt.Printf(format+"\n", args...) }
+
+func (b *bench) close() error { return b.cluster.Stop() }
+
+// settings describes the server for the document.
+func (b *bench) settings() string {
+	conf := serverConf(b.rows)
+	list := []string{"fsync=off", "full_page_writes=off", "wal_level=logical"}
+	for _, name := range slices.Sorted(maps.Keys(conf)) {
+		list = append(list, name+"="+conf[name])
+	}
+	return strings.Join(list, ", ")
+}
+
+func (b *bench) version(ctx context.Context) (version string, err error) {
+	err = b.in(ctx, "postgres", func(conn *pgx.Conn) error {
+		return conn.QueryRow(ctx, "SHOW server_version").Scan(&version)
+	})
+	return version, err
+}
+
+// in runs f with a connection that is closed before anything is measured.
+func (b *bench) in(ctx context.Context, database string, f func(*pgx.Conn) error) error {
+	conn, err := pgx.Connect(ctx, b.cluster.DSN(database))
+	if err != nil {
+		return fmt.Errorf("connecting to database %s: %w", database, err)
+	}
+	return errors.Join(f(conn), conn.Close(context.WithoutCancel(ctx)))
+}
+
+// exec runs statements one after another.
+func (b *bench) exec(ctx context.Context, database string, statements ...string) error {
+	return b.in(ctx, database, func(conn *pgx.Conn) error { return execAll(ctx, conn, statements...) })
+}
+
+func execAll(ctx context.Context, conn *pgx.Conn, statements ...string) error {
+	for _, sql := range statements {
+		if _, err := conn.Exec(ctx, sql); err != nil {
+			return fmt.Errorf("running %.100q: %w", sql, err)
+		}
+	}
+	return nil
+}
+
+// openDatabase makes a database with the wide table and so many rows.
+func (b *bench) openDatabase(ctx context.Context, name string, rows int64) error {
+	b.progress("filling a table with %s rows", grouped(rows))
+	if err := b.exec(ctx, "postgres", "CREATE DATABASE "+name); err != nil {
+		return err
+	}
+	return b.in(ctx, name, func(conn *pgx.Conn) error { return fixture.CreateWide(ctx, conn, table, rows) })
+}
+
+// dropDatabase gives disk and log back before the next part.
+func (b *bench) dropDatabase(ctx context.Context, name string) error {
+	return b.exec(ctx, "postgres", dropSlots("database = '"+name+"'"), "DROP DATABASE "+name+" WITH (FORCE)", "CHECKPOINT")
+}
+
+// dropSlots is the statement that drops the slots for which a condition is true.
+func dropSlots(where string) string {
+	return "SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots WHERE " + where
+}
+
+// environment lets the server's own programs find it by the way that the subject takes, TCP.
+func (b *bench) environment(database string) []string {
+	return []string{"PGHOST=127.0.0.1", "PGPORT=" + strconv.Itoa(b.cluster.Port), "PGUSER=" + pgtest.User, "PGPASSWORD=" + pgtest.Password, "PGDATABASE=" + database, "PGSSLMODE=disable"}
+}
+
+// program runs one of PostgreSQL's own programs.
+func (b *bench) program(ctx context.Context, name, database string, sink io.Writer, args ...string) (usage, error) {
+	return execute(ctx, filepath.Join(b.programs, name), args, b.environment(database), sink)
+}
