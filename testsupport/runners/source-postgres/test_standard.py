@@ -1,0 +1,5 @@
+from local_executable import ExecutableSourceTests
+
+
+class TestSourcePostgres(ExecutableSourceTests):
+    pass
