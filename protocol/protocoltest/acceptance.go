@@ -216,7 +216,7 @@ func (s *session) othersAreRead(o *output, stranger descriptor) {
 }
 
 // resumePoints is how many of a read's STATEs are gone on from: each is a read.
-const resumePoints = 6
+const resumePoints = 5
 
 // acceptanceIncremental goes on from STATEs in the middle of a read, after changes, and from the last one, when nothing has changed.
 func acceptanceIncremental(s *session) error {
@@ -239,9 +239,9 @@ func acceptanceIncremental(s *session) error {
 		what := fmt.Sprintf("a read from STATE %d of %d", n, len(o.of("STATE")))
 		covered, states := s.upTo(o.messages, n)
 		given = stateFile(states, s.f.Streams)
-		again, err := s.run(command{name: "read", config: s.f.Config, catalog: text, state: given})
-		if err != nil {
-			return err
+		again, readErr := s.run(command{name: "read", config: s.f.Config, catalog: text, state: given})
+		if readErr != nil {
+			return readErr
 		}
 		if err := s.wellRead(what, again, streams); err != nil {
 			return err

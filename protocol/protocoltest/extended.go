@@ -43,9 +43,9 @@ func extended(s *session) error {
 	for _, n := range spread(len(documents), resumePoints) {
 		what := fmt.Sprintf("a read from patch %d of %d", n, len(documents))
 		kept := s.projected(first, n, moved)
-		o, err := s.run(command{name: "read", config: s.f.Config, catalog: text, state: []byte(canonical(documents[n-1]))})
-		if err != nil {
-			return err
+		o, readErr := s.run(command{name: "read", config: s.f.Config, catalog: text, state: []byte(canonical(documents[n-1]))})
+		if readErr != nil {
+			return readErr
 		}
 		s.sound(what, o)
 		for _, m := range o.of("RECORD") {

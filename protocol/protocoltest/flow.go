@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
 // response is one line of a Flow capture, as far as the driver looks at it.
@@ -63,8 +65,9 @@ type driver struct {
 	reset    bool          // open asked for resets
 	watchdog *time.Timer
 
-	checkpoint time.Time   // when the last one came
-	log        *[]*flowRun // what was there after each checkpoint; nil: nobody wants to know
+	schemas    map[int][]*jsonschema.Schema // of each binding's documents: as discovered, and as sourced last
+	checkpoint time.Time                    // when the last one came
+	log        *[]*flowRun                  // what was there after each checkpoint; nil: nobody wants to know
 }
 
 // drive starts the connector without a command. The runtime asks for the spec first, on the same stdin as everything else.
@@ -211,7 +214,14 @@ func (d *driver) open(bs []flowBinding, with openWith) error {
 	if with.state != nil {
 		state = canonical(with.state)
 	}
-	d.bindings, d.reset = bs, with.reset
+	d.bindings, d.reset, d.schemas = bs, with.reset, map[int][]*jsonschema.Schema{}
+	for i, b := range bs {
+		schema, err := compile(b.Schema, "")
+		if err != nil {
+			return fmt.Errorf("the documentSchema of %s: %w", b.Name, err)
+		}
+		d.schemas[i] = []*jsonschema.Schema{schema}
+	}
 	request := `{"open":{"capture":` + d.s.capture(bs) + `,"version":"1","range":{"keyEnd":4294967295,"rClockEnd":4294967295},"state":` + state
 	if with.once {
 		request += `,"tail":false`
@@ -270,6 +280,7 @@ func (d *driver) step(run *flowRun) (*response, error) {
 			d.s.report("a document of %s before a sourcedSchema of it", b.Name)
 			run.described[binding] = true // once is enough
 		}
+		d.fitsSchemas(b, d.schemas[binding], r.Captured.Doc)
 		if err := run.kept[b.stream.descriptor()].add(r.Captured.Doc); err != nil {
 			d.s.report("%v", err)
 		}
@@ -277,6 +288,11 @@ func (d *driver) step(run *flowRun) (*response, error) {
 		run.fresh = false
 	case "sourcedSchema":
 		run.described[binding] = true
+		schema, err := compile(r.Schema.Schema, "")
+		if err != nil {
+			return nil, fmt.Errorf("a sourcedSchema of %s: %w", d.bindings[binding].Name, err)
+		}
+		d.schemas[binding] = append(d.schemas[binding][:1:1], schema)
 	case "checkpoint":
 		patch, err := parse(r.Checkpoint.State.Updated)
 		if err != nil {
@@ -303,6 +319,20 @@ func (d *driver) step(run *flowRun) (*response, error) {
 		d.s.report("a response %q in an open capture", r.kind)
 	}
 	return r, nil
+}
+
+// fitsSchemas reports a document that does not fit what was said about it. The runtime would refuse it, now or when it is read.
+func (d *driver) fitsSchemas(b flowBinding, schemas []*jsonschema.Schema, doc json.RawMessage) {
+	value, err := parse(doc)
+	if err != nil {
+		d.s.report("a document of %s: %v", b.Name, err)
+		return
+	}
+	for i, schema := range schemas {
+		if err := fits(schema, value); err != nil {
+			d.s.report("a document of %s does not fit its %s: %v: %.300s", b.Name, [...]string{"discovered schema", "sourcedSchema"}[i], err, doc)
+		}
+	}
 }
 
 // acknowledge says that n more checkpoints are durable. 1 is the default, which is left out.

@@ -211,9 +211,9 @@ func flowResume(s *session) error {
 	var last *flowRun
 	for _, n := range spread(len(first), resumePoints) {
 		what := fmt.Sprintf("a capture from checkpoint %d of %d", n, len(first))
-		runs, _, err := s.follow(what, bs, s.newFlowRun(first[n-1].committed, first[n-1].document))
-		if err != nil {
-			return err
+		runs, _, followErr := s.follow(what, bs, s.newFlowRun(first[n-1].committed, first[n-1].document))
+		if followErr != nil {
+			return followErr
 		}
 		last = runs[len(runs)-1]
 	}
@@ -298,7 +298,7 @@ func (s *session) captureOnce(what string, bs []flowBinding, run *flowRun) (*flo
 
 // flowEnds: however a capture is asked to end, it ends well and at a checkpoint, and the next one goes on from there.
 func flowEnds(s *session) error {
-	run, kept := s.newFlowRun(s.tables(), nil), s.tables()
+	run := s.newFlowRun(s.tables(), nil)
 	var bs []flowBinding
 	for _, end := range []struct {
 		what string
@@ -339,8 +339,7 @@ func flowEnds(s *session) error {
 		if err := s.change(); err != nil {
 			return err
 		}
-		kept = run.committed
-		run = s.newFlowRun(kept, run.document)
+		run = s.newFlowRun(run.committed, run.document)
 	}
 	_, err := s.captureOnce("a capture after others were ended", bs, run)
 	return err

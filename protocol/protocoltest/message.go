@@ -129,14 +129,15 @@ func parseValue(d *json.Decoder) (any, error) {
 	case json.Delim('{'):
 		object := map[string]any{}
 		for d.More() {
-			name, err := d.Token()
+			token, err = d.Token()
 			if err != nil {
 				return nil, err
 			}
-			if _, twice := object[name.(string)]; twice {
+			name := fmt.Sprint(token) // always a string
+			if _, twice := object[name]; twice {
 				return nil, fmt.Errorf("the name %q comes twice", name)
 			}
-			if object[name.(string)], err = parseValue(d); err != nil {
+			if object[name], err = parseValue(d); err != nil {
 				return nil, err
 			}
 		}
@@ -145,8 +146,8 @@ func parseValue(d *json.Decoder) (any, error) {
 	case json.Delim('['):
 		list := []any{}
 		for d.More() {
-			v, err := parseValue(d)
-			if err != nil {
+			var v any
+			if v, err = parseValue(d); err != nil {
 				return nil, err
 			}
 			list = append(list, v)

@@ -107,8 +107,8 @@ func feed(path string, text []byte) {
 	if err != nil {
 		return // the folder is gone: the process ended without reading
 	}
-	defer w.Close()      //nolint:errcheck // a reader that does not read to the end is found by what it answers
-	_, _ = w.Write(text) // likewise
+	defer w.Close()
+	_, _ = w.Write(text) // a reader that does not read to the end is found by what it answers
 }
 
 func (p *process) launch(ctx context.Context, c command) error {
@@ -116,7 +116,7 @@ func (p *process) launch(ctx context.Context, c command) error {
 	if err != nil {
 		return err
 	}
-	defer childStdout.Close() //nolint:errcheck // the child has its own descriptor
+	defer childStdout.Close() // the child has its own descriptor
 	var childStderr *os.File
 	if c.pinchStderr {
 		if p.stderr, childStderr, err = pinchedPipe(); err != nil {
@@ -125,7 +125,7 @@ func (p *process) launch(ctx context.Context, c command) error {
 	} else if childStderr, err = os.Create(filepath.Join(p.dir, "stderr")); err != nil {
 		return err
 	}
-	defer childStderr.Close() //nolint:errcheck // likewise
+	defer childStderr.Close() // likewise
 	p.stdout, p.lines = stdout, bufio.NewReaderSize(stdout, 64<<10)
 	p.cmd.Stdout, p.cmd.Stderr = childStdout, childStderr
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}

@@ -11,7 +11,7 @@ import (
 
 // session is one suite on one fixture.
 type session struct {
-	ctx      context.Context //nolint:containedctx // a session is one call
+	ctx      context.Context // a session is one call
 	f        *Fixture
 	findings []string
 	told     map[string]int // findings by format

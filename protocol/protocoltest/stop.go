@@ -26,7 +26,7 @@ func stopLive(s *session) error {
 	}
 	defer p.end()
 	o := &output{}
-	if err := s.readUntil(p, o, func() bool {
+	if err = s.readUntil(p, o, func() bool {
 		return p.taken > 64<<10 && len(o.messages) > 0 && o.messages[len(o.messages)-1].Record != nil
 	}); err != nil {
 		return err

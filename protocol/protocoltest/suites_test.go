@@ -221,6 +221,7 @@ func TestSuites_Bite(t *testing.T) {
 		{"FlowCapture", "no sourcedSchema", "before a sourcedSchema"},
 		{"FlowCapture", "open sourcedSchema", "not as the protocol has it"},
 		{"FlowCapture", "unknown member in captured", "uuid"},
+		{"FlowCapture", "a document with an undeclared field", "does not fit its sourcedSchema"},
 		{"FlowCapture", "a document after the last checkpoint", "1 documents after the last checkpoint"},
 		{"FlowCapture", "deaf to the end of stdin", "want exit code 0"},
 		{"FlowResume", "checkpoint before its documents", "lacks"},

@@ -213,6 +213,9 @@ func (f *flowCapture) emit(c change, line int) {
 			continue
 		}
 		captured := object{"binding": i, "doc": c.Doc}
+		if fault("a document with an undeclared field") {
+			captured["doc"] = object{"id": 1, "a": "", "b": "", "n": 1, "line": "", "extra": 1, "_meta": object{"op": "c"}}
+		}
 		if fault("unknown member in captured") {
 			captured["uuid"] = "x"
 		}

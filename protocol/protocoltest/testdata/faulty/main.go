@@ -42,6 +42,10 @@ func main() {
 			os.Exit(64)
 		}
 	}
+	deaf := fault("deaf to SIGTERM after an answer") && args[0] == "discover"
+	if deaf {
+		signal.Notify(make(chan os.Signal, 1), syscall.SIGTERM)
+	}
 	if fault("banner") {
 		fmt.Println("faulty 1.0 starts")
 	}
@@ -64,9 +68,7 @@ func main() {
 	case "read":
 		read()
 	}
-	if fault("deaf to SIGTERM after an answer") && args[0] == "discover" {
-		c := make(chan os.Signal, 1)
-		signal.Notify(c, syscall.SIGTERM)
+	if deaf {
 		time.Sleep(time.Hour)
 	}
 }

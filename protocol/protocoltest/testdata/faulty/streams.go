@@ -43,11 +43,12 @@ func (s stream) schema(closed bool) object {
 		"pairs": {"a": object{"type": "string"}, "b": object{"type": "string"}, "n": object{"type": "integer"}},
 		"notes": {"line": object{"type": "string"}},
 	}[s.name]
-	meta := object{"type": "object", "properties": object{"op": object{"type": "string"}, "before": object{"type": "object"}, "at": object{"type": "integer"}}}
+	meta := object{"type": "object", "properties": object{"op": object{"type": "string"}, "before": object{"type": "object", "properties": object{"line": object{"type": "string"}}}, "at": object{"type": "integer"}}}
 	properties["_meta"] = meta
 	schema := object{"type": "object", "properties": properties, "required": append(slices.Clone(s.key), "_meta")}
 	if closed {
 		meta["additionalProperties"], schema["additionalProperties"] = false, false
+		meta["properties"].(object)["before"].(object)["additionalProperties"] = false
 	}
 	if closed && fault("open sourcedSchema") {
 		delete(schema, "additionalProperties")
