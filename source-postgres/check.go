@@ -17,11 +17,7 @@ import (
 	"github.com/estuary/connectors/sqlcapture"
 )
 
-const (
-	minVersion = 100000
-	// standbyVersion is the first that decodes the log on a standby.
-	standbyVersion = 160000
-)
+const minVersion = 100000
 
 // check looks for everything that would stop a read of the bindings, nil: of whatever is readable. It returns joined *protocol.Problem; any other error
 // means that it could not look. Nothing is written: the session is read-only. What is only worth knowing goes to the log as a warning.
@@ -79,19 +75,21 @@ func (p *prober) server(ctx context.Context) error {
 	}
 	p.logical = walLevel == "logical"
 	switch {
-	case !p.logical:
-		where := "of the server"
-		if recovery {
-			where = "of the standby, and its primary's,"
-		}
-		p.found(fmt.Sprintf("the setting wal_level %s is %s, so the log holds no row changes", where, walLevel), cloudOf(p.config.Address).walLevelFix(), p.walLevelSQL())
-	case recovery && p.version < standbyVersion:
-		p.found(fmt.Sprintf("the server at %s is a standby, and PostgreSQL %d cannot decode the log on a standby", p.config.Address, p.version/10000),
-			"use the address of the primary (a cluster's writer endpoint)", "")
 	case recovery:
-		log.Warn("the server is a standby: creating the slot waits until the primary logs its running transactions (SELECT pg_log_standby_snapshot() there), and hot_standby_feedback should be on")
+		p.errs = append(p.errs, p.config.standby())
+	case !p.logical:
+		p.found(fmt.Sprintf("the setting wal_level of the server is %s, so the log holds no row changes", walLevel), cloudOf(p.config.Address).walLevelFix(), p.walLevelSQL())
 	}
 	return nil
+}
+
+// standby is the problem of a server in recovery. From version 16 on it could decode its log, but its snapshots do not list the transactions that still
+// run, and so cannot tell what a chunk of a backfill contains.
+func (c *config) standby() *protocol.Problem {
+	return &protocol.Problem{
+		Kind: protocol.Config, Summary: fmt.Sprintf("the server at %s is a standby, which cannot be captured", c.Address),
+		Fix: "use the address of the primary (a cluster's writer endpoint)",
+	}
 }
 
 // walLevelSQL is empty where the provider's console is the only way.
@@ -262,7 +260,7 @@ func (p *prober) publication(ctx context.Context, rs []*relation) error {
 	if err != nil {
 		return err
 	}
-	if s.Standby && p.version < standbyVersion {
+	if s.Standby {
 		return nil // another server will be used
 	}
 	if !s.Exists {

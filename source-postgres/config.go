@@ -48,7 +48,7 @@ type advanced struct {
 	SourceTag           string        `json:"source_tag,omitempty" title:"Source tag" doc:"Copied into /_meta/source/tag of each document."`
 	RediscoveryInterval time.Duration `json:"rediscovery_interval" title:"Rediscovery interval" doc:"Mean time between two looks at the catalog during a run." default:"15m" min:"1m" max:"8760h"`
 	StatementTimeout    time.Duration `json:"statement_timeout" title:"Statement timeout" doc:"Time limit of one query of a backfill; the rows that came before it count. 0s: none." default:"2m" min:"0s"`
-	ReadOnlyCapture     bool          `json:"read_only_capture" title:"Read-only capture" doc:"Write nothing into the log, not even the small messages that mark positions. For standbys."`
+	ReadOnlyCapture     bool          `json:"read_only_capture" title:"Read-only capture" doc:"Write nothing into the log, not even the small messages that mark positions."`
 	KeylessChunkPages   int           `json:"keyless_chunk_pages" title:"Keyless chunk pages" doc:"Tables without a usable key up to this many pages of 8 KiB are read in one snapshot, each row exactly once; larger ones range by range, at least once." default:"131072" min:"1"`
 	OnGap               string        `json:"on_gap" title:"On a gap" doc:"When the log no longer holds the changes after a stream's position: fail, or read the table anew." default:"fail" enum:"fail,rebackfill"`
 	OnTruncate          string        `json:"on_truncate" title:"On TRUNCATE" doc:"When a table is truncated and the runner cannot empty its copy: warn and go on, or fail." default:"warn" enum:"warn,fail"`

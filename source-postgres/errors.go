@@ -103,7 +103,7 @@ func (c *config) explainServer(doing string, pg *pgconn.PgError) *protocol.Probl
 	case codeNotSupported, codeNotInState:
 		if strings.Contains(pg.Message, "in recovery") || strings.Contains(pg.Message, "on standby") {
 			return problem(protocol.Config, fmt.Sprintf("the server at %s is a standby on which no logical decoding is possible (%s)", c.Address, pg.Message),
-				"use the address of the primary (a cluster's writer endpoint), or a standby of PostgreSQL 16 or newer whose primary has wal_level=logical")
+				"use the address of the primary (a cluster's writer endpoint)")
 		}
 	case codeConfigLimit:
 		if strings.Contains(pg.Message, "replication slots") {

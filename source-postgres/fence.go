@@ -21,7 +21,6 @@ const fencePrefix = "estuary.connectors.fence"
 // table and no right, and is delivered even on an idle server. Where the log may not be written, or before version 14, it is a position.
 type fences struct {
 	byPosition bool
-	recovery   bool // the server is a standby
 	nonce      string
 
 	mu      sync.Mutex
@@ -34,12 +33,12 @@ type positionFence struct {
 	lsn uint64
 }
 
-func newFences(byPosition, recovery bool) (*fences, error) {
+func newFences(byPosition bool) (*fences, error) {
 	var b [12]byte
 	if _, err := rand.Read(b[:]); err != nil {
 		return nil, fmt.Errorf("making a name for fences: %w", err)
 	}
-	return &fences{byPosition: byPosition, recovery: recovery, nonce: hex.EncodeToString(b[:])}, nil
+	return &fences{byPosition: byPosition, nonce: hex.EncodeToString(b[:])}, nil
 }
 
 // place puts a fence into the log through conn, whose commits wait for no standby.
@@ -53,12 +52,8 @@ func (f *fences) place(ctx context.Context, conn *pgx.Conn) (sqlcapture.FenceID,
 		return id, err
 	}
 	// Asynchronous commits are visible before they are flushed: only the insert position is above everything that a snapshot has seen.
-	query := `SELECT pg_current_wal_insert_lsn()::text`
-	if f.recovery {
-		query = `SELECT pg_last_wal_replay_lsn()::text`
-	}
 	var text string
-	if err := conn.QueryRow(ctx, query).Scan(&text); err != nil {
+	if err := conn.QueryRow(ctx, `SELECT pg_current_wal_insert_lsn()::text`).Scan(&text); err != nil {
 		return 0, err
 	}
 	lsn, err := parseSlotLSN(text)

@@ -86,7 +86,7 @@ func (o *opener) Open(ctx context.Context, from sqlcapture.Position) (_ sqlcaptu
 	if err := o.notAhead(ctx, at); err != nil {
 		return nil, nil, err
 	}
-	fences, err := newFences(cfg.Advanced.ReadOnlyCapture || o.session.version < 140000, o.session.recovery)
+	fences, err := newFences(cfg.Advanced.ReadOnlyCapture || o.session.version < 140000)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -137,12 +137,8 @@ func (o *opener) reserve(ctx context.Context, conn *pgwire.Conn, from sqlcapture
 
 // notAhead refuses a position that the server has not reached: it was restored from a backup, or lost its tail in a failover.
 func (o *opener) notAhead(ctx context.Context, at uint64) error {
-	query := `SELECT pg_current_wal_flush_lsn()::text`
-	if o.session.recovery {
-		query = `SELECT pg_last_wal_replay_lsn()::text`
-	}
 	var text string
-	if err := o.session.conn.QueryRow(ctx, query).Scan(&text); err != nil {
+	if err := o.session.conn.QueryRow(ctx, `SELECT pg_current_wal_flush_lsn()::text`).Scan(&text); err != nil {
 		return o.session.config.explain("asking for the end of the log", err)
 	}
 	end, err := parseSlotLSN(text)

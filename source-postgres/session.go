@@ -18,7 +18,6 @@ type session struct {
 	conn          *pgx.Conn
 	catalog       *catalog
 	version       int
-	recovery      bool
 	system        string // the cluster's system identifier
 	senderTimeout time.Duration
 }
@@ -41,10 +40,14 @@ func openSession(ctx context.Context, c *config) (*session, error) {
 
 func (s *session) prepare(ctx context.Context) (err error) {
 	var timeout, local string
+	var recovery bool
 	err = s.conn.QueryRow(ctx, `SELECT pg_is_in_recovery(), (SELECT setting FROM pg_settings WHERE name = 'wal_sender_timeout'),
-		set_config('synchronous_commit', 'local', false)`).Scan(&s.recovery, &timeout, &local)
+		set_config('synchronous_commit', 'local', false)`).Scan(&recovery, &timeout, &local)
 	if err != nil {
 		return s.config.explain("preparing the session", err)
+	}
+	if recovery {
+		return s.config.standby()
 	}
 	if ms, err := strconv.Atoi(timeout); err == nil {
 		s.senderTimeout = time.Duration(ms) * time.Millisecond
@@ -61,9 +64,6 @@ func (s *session) close() { closeQuietly(s.conn) }
 // Raise and Settled are the gate before a first chunk: the fence session assigns itself a transaction id, and everything that runs now has ended once
 // no snapshot's xmin is below it.
 func (s *session) Raise(ctx context.Context) (uint64, error) {
-	if s.recovery {
-		return 1, nil // a standby assigns no ids: what it has replayed is visible
-	}
 	query := `SELECT pg_current_xact_id()::text`
 	if s.version < 130000 {
 		query = `SELECT txid_current()::text`
@@ -85,9 +85,6 @@ func (s *session) Raise(ctx context.Context) (uint64, error) {
 
 // Settled tells whether every transaction that ran at Raise has ended.
 func (s *session) Settled(ctx context.Context, mark uint64) (bool, string, error) {
-	if s.recovery {
-		return true, "", nil
-	}
 	now, err := s.snapshot(ctx)
 	if err != nil || now.xmin >= mark {
 		return err == nil, "", err
@@ -114,9 +111,6 @@ func snapshotSQL(version int) string {
 
 // visible returns those of txns that a new snapshot does not see.
 func (s *session) visible(ctx context.Context, txns []sqlcapture.TxnID) ([]sqlcapture.TxnID, string, error) {
-	if s.recovery {
-		return nil, "", nil // decoded means replayed means visible
-	}
 	now, err := s.snapshot(ctx)
 	if err != nil {
 		return txns, "", err
@@ -150,13 +144,9 @@ func (s *session) heldBy(ctx context.Context, xid uint64) (string, error) {
 
 // Report logs how far behind the log is, and what holds it back.
 func (s *session) report(ctx context.Context, slot string, at uint64) {
-	end := `pg_current_wal_lsn()`
-	if s.recovery {
-		end = `pg_last_wal_replay_lsn()`
-	}
 	var lag, retained int64
 	var sync string
-	err := s.conn.QueryRow(ctx, `SELECT (`+end+` - $2::text::pg_lsn)::int8, (`+end+` - restart_lsn)::int8,
+	err := s.conn.QueryRow(ctx, `SELECT (pg_current_wal_lsn() - $2::text::pg_lsn)::int8, (pg_current_wal_lsn() - restart_lsn)::int8,
 			coalesce((SELECT sync_state FROM pg_stat_replication r WHERE r.pid = s.active_pid), '')
 		FROM pg_replication_slots s WHERE slot_name = $1`, slot, formatSlotLSN(at)).Scan(&lag, &retained, &sync)
 	if err != nil {
