@@ -29,16 +29,12 @@ func (b *bench) backfill(ctx context.Context, r *report) (err error) {
 	}
 	c, err := compare(b.pairs, b.rows,
 		func() (usage, error) {
-			u, err := b.measured(ctx, database, expected{lines: b.rows}, func(sink *counter) (usage, error) {
+			return b.measured(ctx, "psql", database, expected{lines: b.rows}, func(sink *counter) (usage, error) {
 				return b.program(ctx, "psql", database, sink, "--no-psqlrc", "--command", copyJSON)
 			})
-			b.progress("psql: %s", u)
-			return u, err
 		},
 		func() (usage, error) {
-			u, err := b.measured(ctx, database, verified.expected(), func(sink *counter) (usage, error) { return s.read(ctx, sink) })
-			b.progress("source-postgres: %s", u)
-			return u, err
+			return b.measured(ctx, subjectName, database, verified.expected(), func(sink *counter) (usage, error) { return s.read(ctx, sink) })
 		})
 	if err != nil {
 		return err
@@ -77,13 +73,12 @@ func (b *bench) loop(ctx context.Context, database string, verified *verificatio
 	}
 	lineBytes := strconv.FormatInt(verified.bytes/verified.lines, 10)
 	for range b.pairs {
-		u, err := b.measured(ctx, database, expected{lines: b.rows}, func(sink *counter) (usage, error) {
+		u, err := b.measured(ctx, "plain loop", database, expected{lines: b.rows}, func(sink *counter) (usage, error) {
 			return execute(ctx, self, []string{plainLoopCommand, lineBytes}, b.environment(database), sink)
 		})
 		if err != nil {
 			return c, err
 		}
-		b.progress("plain loop: %s", u)
 		c.pairs = append(c.pairs, pair{subject: u})
 	}
 	return c, nil

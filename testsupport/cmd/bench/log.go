@@ -42,14 +42,10 @@ func (b *bench) log(ctx context.Context, r *report) (err error) {
 	}
 	c, err := compare(b.pairs, b.changes,
 		func() (usage, error) {
-			u, err := b.recvlogical(ctx, s, end, verified.kinds)
-			b.progress("pg_recvlogical: %s", u)
-			return u, err
+			return b.recvlogical(ctx, s, end, verified.kinds)
 		},
 		func() (usage, error) {
-			u, err := b.measured(ctx, database, verified.expected(), func(sink *counter) (usage, error) { return s.read(ctx, sink) }, copySlot(slot))
-			b.progress("source-postgres: %s", u)
-			return u, err
+			return b.measured(ctx, subjectName, database, verified.expected(), func(sink *counter) (usage, error) { return s.read(ctx, sink) }, copySlot(slot))
 		})
 	if err != nil {
 		return err
@@ -76,6 +72,9 @@ func (b *bench) prepareLog(ctx context.Context, database string, rows int64) (*s
 		err = s.keepState(v.lastState)
 	}
 	if err == nil {
+		err = b.awaitIdle(ctx, database)
+	}
+	if err == nil {
 		err = b.exec(ctx, database, "SELECT pg_copy_logical_replication_slot('"+slot+"', '"+origin+"')")
 	}
 	if err != nil {
@@ -86,7 +85,7 @@ func (b *bench) prepareLog(ctx context.Context, database string, rows int64) (*s
 
 // verifyLog runs the connector once to compare the rows that it prints with the table, and the changes with those that were made.
 func (b *bench) verifyLog(ctx context.Context, s *subject) (*verification, error) {
-	if err := b.exec(ctx, s.database, dropSlots("slot_name = '"+slot+"'"), copySlot(slot)); err != nil {
+	if err := b.prepare(ctx, s.database, copySlot(slot)); err != nil {
 		return nil, err
 	}
 	v := newVerification()
@@ -108,7 +107,7 @@ func (b *bench) verifyLog(ctx context.Context, s *subject) (*verification, error
 func (b *bench) recvlogical(ctx context.Context, s *subject, end string, kinds map[string]int64) (usage, error) {
 	file := filepath.Join(s.dir, "recvlogical.out")
 	defer os.Remove(file) //nolint:errcheck // the folder goes at the end
-	u, err := b.measured(ctx, s.database, expected{}, func(*counter) (usage, error) {
+	u, err := b.measured(ctx, "pg_recvlogical", s.database, expected{}, func(*counter) (usage, error) {
 		// It would wait for its file to be on the disk, now and then and at the end. Nobody else here waits for a disk, so it does not, either.
 		return b.program(ctx, "pg_recvlogical", s.database, io.Discard, "--start", "--slot="+referenceSlot, "--dbname="+s.database, "--option=proto_version=1",
 			"--option=publication_names="+publication, "--endpos="+end, "--file="+file, "--fsync-interval=0", "--no-loop")

@@ -25,9 +25,9 @@ func thisMachine(root string) (machine, error) {
 		return m, err
 	}
 	for path, into := range map[string]*string{"/proc/sys/kernel/osrelease": &m.kernel, "/proc/loadavg": &m.load} {
-		text, err := os.ReadFile(path)
-		if err != nil {
-			return m, fmt.Errorf("describing the machine: %w", err)
+		text, readErr := os.ReadFile(path)
+		if readErr != nil {
+			return m, fmt.Errorf("describing the machine: %w", readErr)
 		}
 		*into, _, _ = strings.Cut(strings.TrimSpace(string(text)), " ")
 	}

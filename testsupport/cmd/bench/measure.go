@@ -95,11 +95,9 @@ func (v *verification) expected() expected {
 	return expected{lines: v.records(), bytes: v.bytes - v.bytes/100}
 }
 
-// measured drops the connector's slot, runs the statements before, writes out what the last run left so that this one does not pay for it, and takes
-// one timed run.
-func (b *bench) measured(ctx context.Context, database string, want expected, f func(*counter) (usage, error), before ...string) (usage, error) {
-	statements := append([]string{dropSlots("slot_name = '" + slot + "'")}, before...)
-	if err := b.exec(ctx, database, append(statements, "CHECKPOINT")...); err != nil {
+// measured prepares the server by the statements, takes one timed run of f, and looks at the size of its output.
+func (b *bench) measured(ctx context.Context, name, database string, want expected, f func(*counter) (usage, error), statements ...string) (usage, error) {
+	if err := b.prepare(ctx, database, statements...); err != nil {
 		return usage{}, err
 	}
 	var sink counter
@@ -108,7 +106,8 @@ func (b *bench) measured(ctx context.Context, database string, want expected, f 
 		return u, err
 	}
 	if sink.lines < want.lines || sink.bytes < want.bytes {
-		return u, fmt.Errorf("counting the output: %d lines and %d bytes, want at least %d and %d", sink.lines, sink.bytes, want.lines, want.bytes)
+		return u, fmt.Errorf("counting the output of %s: %d lines and %d bytes, want at least %d and %d", name, sink.lines, sink.bytes, want.lines, want.bytes)
 	}
+	b.progress("%s: %s", name, u)
 	return u, nil
 }

@@ -28,11 +28,10 @@ func (b *bench) memoryOfRows(ctx context.Context, r *report) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.close()) }()
-	u, err := b.measured(ctx, database, expected{lines: b.memoryRows}, func(sink *counter) (usage, error) { return s.read(ctx, sink) })
+	u, err := b.measured(ctx, subjectName, database, expected{lines: b.memoryRows}, func(sink *counter) (usage, error) { return s.read(ctx, sink) })
 	if err != nil {
 		return err
 	}
-	b.progress("source-postgres: %s", u)
 	r.remembered(fmt.Sprintf("backfill of %s rows", grouped(b.memoryRows)), u.peak)
 	return b.dropDatabase(ctx, database)
 }
@@ -52,11 +51,10 @@ func (b *bench) memoryOfTransaction(ctx context.Context, r *report) (err error) 
 	if err != nil {
 		return err
 	}
-	u, err := b.measured(ctx, database, expected{lines: b.memoryInOne}, func(sink *counter) (usage, error) { return s.read(ctx, sink) }, copySlot(slot))
+	u, err := b.measured(ctx, subjectName, database, expected{lines: b.memoryInOne}, func(sink *counter) (usage, error) { return s.read(ctx, sink) }, copySlot(slot))
 	if err != nil {
 		return err
 	}
-	b.progress("source-postgres: %s", u)
 	r.remembered(fmt.Sprintf("one transaction of %s rows", grouped(b.memoryInOne)), u.peak)
 	return b.dropDatabase(ctx, database)
 }

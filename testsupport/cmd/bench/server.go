@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/jackc/pgx/v4"
 
@@ -112,12 +113,45 @@ func (b *bench) openDatabase(ctx context.Context, name string, rows int64) error
 
 // dropDatabase gives disk and log back before the next part.
 func (b *bench) dropDatabase(ctx context.Context, name string) error {
+	if err := b.awaitIdle(ctx, name); err != nil {
+		return err
+	}
 	return b.exec(ctx, "postgres", dropSlots("database = '"+name+"'"), "DROP DATABASE "+name+" WITH (FORCE)", "CHECKPOINT")
 }
 
 // dropSlots is the statement that drops the slots for which a condition is true.
 func dropSlots(where string) string {
 	return "SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots WHERE " + where
+}
+
+// prepare makes the server as it was before the last run: nobody is connected, the connector's slot is gone, what was to be written is written.
+// The statements come before the checkpoint.
+func (b *bench) prepare(ctx context.Context, database string, statements ...string) error {
+	if err := b.awaitIdle(ctx, database); err != nil {
+		return err
+	}
+	all := append([]string{dropSlots("slot_name = '" + slot + "'")}, statements...)
+	return b.exec(ctx, database, append(all, "CHECKPOINT")...)
+}
+
+// awaitIdle waits for the server's side of the last run, which ends some moments after its client.
+func (b *bench) awaitIdle(ctx context.Context, database string) error {
+	const patience = time.Minute
+	return b.in(ctx, "postgres", func(conn *pgx.Conn) error {
+		for deadline := time.Now().Add(patience); ; {
+			var left int
+			err := conn.QueryRow(ctx, "SELECT count(*) FROM pg_stat_activity WHERE datname = $1 AND pid <> pg_backend_pid()", database).Scan(&left)
+			switch {
+			case err != nil:
+				return fmt.Errorf("waiting for the end of the last run: %w", err)
+			case left == 0:
+				return nil
+			case time.Now().After(deadline):
+				return fmt.Errorf("waiting for the end of the last run: %d sessions are left after %s", left, patience)
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+	})
 }
 
 // environment lets the server's own programs find it by the way that the subject takes, TCP.

@@ -13,6 +13,8 @@ import (
 	"github.com/estuary/connectors/testsupport/wire"
 )
 
+const subjectName = "source-postgres"
+
 // settings are the connector's configuration.
 type settings struct {
 	Address  string   `json:"address"`

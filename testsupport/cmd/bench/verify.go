@@ -50,12 +50,12 @@ func (v *verification) take(line []byte) error {
 type meta struct {
 	Op     string `json:"op"`
 	Source struct {
-		Timestamp int64    `json:"ts_ms"`
-		Schema    string   `json:"schema"`
-		Table     string   `json:"table"`
-		Snapshot  bool     `json:"snapshot"`
-		Loc       []int64  `json:"loc"`
-		TxID      uint64   `json:"txid"`
+		Timestamp int64   `json:"ts_ms"`
+		Schema    string  `json:"schema"`
+		Table     string  `json:"table"`
+		Snapshot  bool    `json:"snapshot"`
+		Loc       []int64 `json:"loc"`
+		TxID      uint64  `json:"txid"`
 	} `json:"source"`
 }
 

@@ -1,0 +1,42 @@
+package main
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+)
+
+func shell(t *testing.T, script string, sink interface{ Write([]byte) (int, error) }) (usage, error) {
+	t.Helper()
+	return execute(t.Context(), "/bin/sh", []string{"-c", script}, []string{"WORD=given"}, sink)
+}
+
+func TestExecute_MeasuresAndReadsAll(t *testing.T) {
+	var sink counter
+	u, err := shell(t, `echo $WORD; i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done; sleep 0.2; echo end`, &sink)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if sink.lines != 2 || sink.bytes != int64(len("given\nend\n")) {
+		t.Errorf("%d lines, %d bytes", sink.lines, sink.bytes)
+	}
+	if u.cpu <= 0 || u.wall < 200*time.Millisecond || u.wall < u.cpu || u.peak < 100<<10 || u.peak > 1<<30 {
+		t.Errorf("%+v: want CPU time within the wall time, that beyond 0.2 s, and some memory", u)
+	}
+}
+
+func TestExecute_FailureCarriesStderr(t *testing.T) {
+	if _, err := shell(t, "echo because >&2; exit 3", &counter{}); err == nil || !strings.Contains(err.Error(), "exit status 3") || !strings.Contains(err.Error(), "because") {
+		t.Errorf("%v, want the code and what was said", err)
+	}
+}
+
+// A program whose output is refused runs to its end: it would hang on a full pipe otherwise.
+func TestExecute_RefusedOutput(t *testing.T) {
+	broken := errors.New("a wrong line")
+	sink := &splitter{line: func([]byte) error { return broken }}
+	if _, err := shell(t, "i=0; while [ $i -lt 20000 ]; do echo 0123456789; i=$((i+1)); done", sink); !errors.Is(err, broken) {
+		t.Errorf("%v, want the sink's error", err)
+	}
+}
