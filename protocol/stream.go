@@ -17,6 +17,9 @@ type Stream struct {
 	Key []string
 	// FallbackKey holds JSON pointers that Flow and pipeline use when Key is nil.
 	FallbackKey []string
+	// Cursor points to a value that sorts the documents of one key by age. The source keeps its place by itself, yet some runners replace what they have,
+	// instead of adding to it, where a stream has neither key nor cursor. Empty: none.
+	Cursor string
 	// Incremental tells that the source resumes this stream from its state; all our sources do.
 	Incremental bool
 }

@@ -259,7 +259,7 @@ func streamOf(t *sqlcapture.Table, source protocol.Schema) (protocol.Stream, err
 	name := streamName(t.TableName)
 	s := protocol.Stream{
 		Name: name, Namespace: t.Schema, RecommendedName: t.Schema + "/" + name, Resource: r,
-		Schema: sqlcapture.StreamSchema(t, source), Incremental: true,
+		Schema: sqlcapture.StreamSchema(t, source), Incremental: true, Cursor: "/_meta/source/lsn",
 	}
 	s.Key = pointers(t.Key)
 	if s.Key == nil {

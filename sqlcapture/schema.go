@@ -20,7 +20,7 @@ func StreamSchema(t *Table, source protocol.Schema) protocol.Schema {
 		}
 		root.Properties = append(root.Properties, protocol.Property{Name: c.Name, Schema: s, Required: isKey[c.Name]})
 	}
-	root.Properties = append(root.Properties, protocol.Property{Name: "_meta", Required: true, Schema: metaSchema(source)})
+	root.Properties = append(root.Properties, protocol.Property{Name: "_meta", Required: true, Schema: metaSchema(source, before(root.Properties))})
 	return root
 }
 
@@ -31,7 +31,18 @@ func nullability(c Column) string {
 	return ""
 }
 
-func metaSchema(source protocol.Schema) protocol.Schema {
+// before describes the row before a change: the same columns, any of which the log may leave out. It names them, because the closed form of a schema
+// allows nothing that it does not name.
+func before(columns []protocol.Property) []protocol.Property {
+	properties := make([]protocol.Property, len(columns))
+	for i, c := range columns {
+		c.Schema.Description = ""
+		properties[i] = protocol.Property{Name: c.Name, Schema: c.Schema.Nullable()}
+	}
+	return properties
+}
+
+func metaSchema(source protocol.Schema, before []protocol.Property) protocol.Schema {
 	return protocol.Schema{Types: []string{"object"}, Reduce: "merge", Properties: []protocol.Property{
 		{Name: "op", Required: true, Schema: protocol.Schema{
 			Types: []string{"string"}, Enum: []string{"c", "u", "d"},
@@ -39,7 +50,7 @@ func metaSchema(source protocol.Schema) protocol.Schema {
 		}},
 		{Name: "source", Required: true, Schema: source},
 		{Name: "before", Schema: protocol.Schema{
-			Types: []string{"object"}, Reduce: "firstWriteWins",
+			Types: []string{"object"}, Reduce: "firstWriteWins", Properties: before,
 			Description: "the row before the change, as far as the log holds it",
 		}},
 	}}

@@ -14,6 +14,7 @@ type stream struct {
 	Schema      json.RawMessage `json:"json_schema"`
 	Modes       []protocol.Mode `json:"supported_sync_modes"`
 	OwnCursor   bool            `json:"source_defined_cursor,omitempty"`
+	Cursor      []string        `json:"default_cursor_field,omitempty"`
 	PrimaryKey  [][]string      `json:"source_defined_primary_key,omitempty"`
 	IsResumable bool            `json:"is_resumable,omitempty"`
 }
@@ -26,6 +27,9 @@ func toStream(s protocol.Stream) stream {
 	if s.Incremental {
 		out.Modes = append(out.Modes, protocol.Incremental)
 		out.OwnCursor, out.IsResumable = true, true
+		if s.Cursor != "" {
+			out.Cursor = paths([]string{s.Cursor})[0]
+		}
 	}
 	return out
 }

@@ -61,8 +61,8 @@ def server(table: str) -> list[list[str]]:
     return sorted(sql(f"SELECT {', '.join(COLUMNS[table])} FROM {table}"))
 
 
-# Left to itself, PyAirbyte merges by key. A stream with neither key nor cursor it would replace by what the last read brought: there it has to append.
-@pytest.mark.parametrize(("n", "strategy", "tables"), [(1, "append", ["items", "prices", "remarks"]), (2, "auto", ["items", "prices"])])
+# Left to itself, PyAirbyte merges by key, and appends to a stream that has a cursor only.
+@pytest.mark.parametrize(("n", "strategy", "tables"), [(1, "append", ["items", "prices", "remarks"]), (2, "auto", ["items", "prices", "remarks"])])
 def test_second_read_brings_only_what_changed(n, strategy, tables, tmp_path):
     source = open_source(tables, f"pyairbyte_{strategy}")
     cache = DuckDBCache(db_path=tmp_path / "cache.duckdb", schema_name="raw")
