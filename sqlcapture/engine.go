@@ -285,7 +285,7 @@ func (e *engine) keyedEvent(ctx context.Context, s *stream, p *plan, ev *Event) 
 		if e.judge(s, ev.Txn, e.oldKey, true) {
 			return e.emit(ctx, s, p, ev, 'd', e.oldKey)
 		}
-	case ev.Kind == EventUpdate && hasOld && rowkey.Compare(e.oldKey, e.key) != 0:
+	case ev.Kind == EventUpdate && hasOld && (rowkey.Compare(e.oldKey, e.key) != 0 || p.rewritesKey(ev)):
 		if e.judge(s, ev.Txn, e.oldKey, true) {
 			if err := e.emit(ctx, s, p, ev, 'd', e.oldKey); err != nil {
 				return err

@@ -105,6 +105,17 @@ func (p *plan) appendColumns(dst []byte, values []Value) ([]byte, error) {
 	return dst, nil
 }
 
+// rewritesKey tells whether an update gave a column of the key another form of an equal value, as 1.5 for 1.50: whoever compares what is printed sees
+// another key.
+func (p *plan) rewritesKey(e *Event) bool {
+	for _, i := range p.docKey {
+		if i < len(e.After) && i < len(e.Before) && !IsAbsent(e.After[i]) && !IsAbsent(e.Before[i]) && !bytes.Equal(e.After[i], e.Before[i]) {
+			return true
+		}
+	}
+	return false
+}
+
 // appendRow appends the document of the n-th row of a backfill.
 func (p *plan) appendRow(dst []byte, values []Value, n int64, enc SourceEncoder) ([]byte, error) {
 	dst = append(dst, '{')
