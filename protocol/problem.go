@@ -69,7 +69,7 @@ func Problems(err error) []error {
 	if err == nil {
 		return nil
 	}
-	if joined, ok := err.(interface{ Unwrap() []error }); ok { //nolint:errorlint // only the outermost join is flattened
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
 		var list []error
 		for _, e := range joined.Unwrap() {
 			list = append(list, Problems(e)...)

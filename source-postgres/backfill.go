@@ -161,7 +161,7 @@ func (s *scanner) Fill(ctx context.Context, t sqlcapture.TableName, keyColumns [
 	table := tables[0]
 	columns, err := columnsNamed(table, append(append([]string(nil), keyColumns...), cols...))
 	if err != nil {
-		return make([][]sqlcapture.Value, len(keys)), nil //nolint:nilerr // the columns were dropped since: nothing is left to read
+		return make([][]sqlcapture.Value, len(keys)), nil
 	}
 	var list strings.Builder
 	byKey := make(map[string]int, len(keys))
@@ -169,8 +169,8 @@ func (s *scanner) Fill(ctx context.Context, t sqlcapture.TableName, keyColumns [
 		if i > 0 {
 			list.WriteString(", ")
 		}
-		values, err := keyLiterals(k)
-		if err != nil {
+		var values string
+		if values, err = keyLiterals(k); err != nil {
 			return nil, err
 		}
 		list.WriteString(values)

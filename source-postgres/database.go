@@ -39,7 +39,7 @@ func sessionSettings() map[string]string {
 		"bytea_output":                "hex",
 		"lc_monetary":                 "C",
 		"standard_conforming_strings": "on",
-		"quote_all_identifiers":       "off", // else reg* values have quotes
+		"quote_all_identifiers":       "off",        // else reg* values have quotes
 		"search_path":                 "pg_catalog", // nobody can slip a function under our queries, and reg* values name their schema
 		"row_security":                "off",        // a query that a policy would filter fails instead of returning a part of the rows
 		// A role's settings must not end the connections that we keep open, or change what a transaction of ours means.
@@ -118,7 +118,7 @@ func (c *config) connectWith(ctx context.Context, more map[string]string) (conn 
 
 // closeQuietly ends a connection that is of no use any more. It does not wait for a server that does not answer.
 //
-//nolint:contextcheck // it runs when the caller's context may have ended
+
 func closeQuietly(conn *pgx.Conn) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()

@@ -49,7 +49,7 @@ func (s *session) prepare(ctx context.Context) (err error) {
 	if recovery {
 		return s.config.standby()
 	}
-	if ms, err := strconv.Atoi(timeout); err == nil {
+	if ms, numErr := strconv.Atoi(timeout); numErr == nil {
 		s.senderTimeout = time.Duration(ms) * time.Millisecond
 	}
 	if s.catalog, err = newCatalog(ctx, s.conn, s.config); err != nil {

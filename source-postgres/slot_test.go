@@ -191,7 +191,7 @@ func TestSlot_CopyOfARangeBeginsNotAfterTheState(t *testing.T) {
 	if _, err = upper.copyBase(t.Context(), at-1); err == nil || !strings.Contains(err.Error(), "are gone") {
 		t.Errorf("with a state before the slot: got %v", err)
 	}
-	_, exists, lost, err := upper.earliest(t.Context())
+	_, exists, _, err := upper.earliest(t.Context())
 	if exists || err != nil {
 		t.Fatalf("a refused copy left a slot: %v", err)
 	}

@@ -28,6 +28,7 @@ func arraySchema(format arrayFormat, element protocol.Schema) protocol.Schema {
 		return flat
 	case arrayNested:
 		return protocol.Schema{Types: []string{"array"}}
+	case arrayObject:
 	}
 	sizes := protocol.Schema{Types: []string{"array"}, Items: &protocol.Schema{Types: []string{"integer"}}}
 	return protocol.Schema{Types: []string{"object"}, Properties: []protocol.Property{
@@ -48,6 +49,7 @@ func (a array) appender(format arrayFormat) appender {
 		return a.appendFlat
 	case arrayNested:
 		return a.appendNested
+	case arrayObject:
 	}
 	return a.appendObject
 }

@@ -42,8 +42,13 @@ func typeReadme(t *testing.T) string {
 		}
 	}
 	for _, kind := range []struct{ name, typ string }{
-		{"enum", "mood"}, {"composite", "item"}, {"domain: as its base type", "posint"}, {"range", "int4range"}, {"range of dates or timestamps", "tsrange"},
-		{"multirange", "int4multirange"}, {"array, of any type", "int4[]"},
+		{"enum", "mood"},
+		{"composite", "item"},
+		{"domain: as its base type", "posint"},
+		{"range", "int4range"},
+		{"range of dates or timestamps", "tsrange"},
+		{"multirange", "int4multirange"},
+		{"array, of any type", "int4[]"},
 	} {
 		for _, s := range samples {
 			if s.typ == kind.typ {

@@ -92,9 +92,9 @@ func (e *engine) emitState() error {
 		if !s.dirty || s.phase == failed {
 			continue
 		}
-		patch, err := s.statePatch()
-		if err != nil {
-			return err
+		patch, patchErr := s.statePatch()
+		if patchErr != nil {
+			return patchErr
 		}
 		b.Patch(s.binding, patch)
 		s.dirty = false

@@ -164,7 +164,7 @@ func (e *engine) scan(ctx context.Context, s *stream) error {
 	if s.key != nil && (e.alwaysDeletes || !s.ordered) {
 		w.keys = &keySet{}
 	}
-	if err := e.streamRows(ctx, s, w, chunk); err != nil {
+	if err := e.streamRows(s, w, chunk); err != nil {
 		return err
 	}
 	if err := e.flush(); err != nil { // the reader has them while the fence is waited for
@@ -178,7 +178,7 @@ func (e *engine) scan(ctx context.Context, s *stream) error {
 }
 
 // streamRows emits a chunk's rows and sets how far the window reaches.
-func (e *engine) streamRows(ctx context.Context, s *stream, w *window, chunk Chunk) error {
+func (e *engine) streamRows(s *stream, w *window, chunk Chunk) error {
 	p, err := s.planFor(chunk.Table())
 	if err != nil {
 		return err

@@ -55,7 +55,7 @@ type engine struct {
 	moved                                                   bool      // the position did, since the last checkpoint
 	holdup                                                  string    // who holds up the unseen transactions
 	redescribed                                             []*stream // to be described anew at the next checkpoint
-	row, key, oldKey                                        rowkey.Key
+	key, oldKey                                             rowkey.Key
 }
 
 // Run captures what req asks for. It returns nil when it has caught up (without Tail) or was stopped at a checkpoint.
@@ -101,9 +101,9 @@ func (e *engine) step(ctx context.Context) (done bool, err error) {
 			return false, err
 		}
 		if e.caughtUp && e.clean {
-			s, err := e.nextToScan(ctx)
-			if err != nil {
-				return false, err
+			s, scanErr := e.nextToScan(ctx)
+			if scanErr != nil {
+				return false, scanErr
 			}
 			if s != nil {
 				return false, e.scan(ctx, s)

@@ -42,11 +42,11 @@ func literal(b []byte) (Element, []byte, error) {
 	case code == codeNull:
 		return Element{Null: true}, rest, nil
 	case code == codeBytes || code == codeText:
-		v, rest, err := unescape(rest)
+		v, after, err := unescape(rest)
 		if code == codeBytes {
-			return Element{Text: `\x` + hex.EncodeToString(v)}, rest, err
+			return Element{Text: `\x` + hex.EncodeToString(v)}, after, err
 		}
-		return Element{Text: string(v)}, rest, err
+		return Element{Text: string(v)}, after, err
 	case code >= codeZero-8 && code <= codeZero+8:
 		return integer(code, rest)
 	case code == codeDouble:

@@ -110,7 +110,7 @@ func (p *player) Choose(n int, c simdb.Choice) int {
 // random weighs: most points let the engine go on, few kill it.
 func (p *player) random(n int, c simdb.Choice) int {
 	steps := n - 1
-	switch c { //nolint:exhaustive // the others are even
+	switch c {
 	case simdb.ChooseStep:
 	case simdb.ChooseStepOrKill:
 		steps--

@@ -81,7 +81,7 @@ func (w *World) execute(t *txn, op Op) {
 		return
 	case Put, PutLong, Delete, Move:
 	}
-	rows := w.fold(tab, gen, func(o *txn) bool { return o == t || o.state == ended })
+	rows := w.fold(gen, func(o *txn) bool { return o == t || o.state == ended })
 	old := rows[op.Key]
 	if op.Kind == Delete {
 		if old != nil {
@@ -112,7 +112,7 @@ func (w *World) change(t *txn, c change) {
 }
 
 // fold returns the rows of a table after the transactions that are in, in the order of the log; those that are not logged yet come last.
-func (w *World) fold(tab *table, gen *incarnation, in func(*txn) bool) map[int]*Row {
+func (w *World) fold(gen *incarnation, in func(*txn) bool) map[int]*Row {
 	rows := map[int]*Row{}
 	apply := func(t *txn) {
 		for i := range t.changes {

@@ -43,7 +43,7 @@ func (w *World) History(tableIndex, key int) []Entry {
 // Rows returns what a query sees now.
 func (w *World) Rows(tableIndex int) map[int]*Row {
 	t := w.tables[tableIndex]
-	return w.fold(t, t.seen(), func(x *txn) bool { return x.state == ended })
+	return w.fold(t.seen(), func(x *txn) bool { return x.state == ended })
 }
 
 // InvisibleBelow returns the id of a transaction that the slot's reader was handed, that committed at or before the position, and that no snapshot sees

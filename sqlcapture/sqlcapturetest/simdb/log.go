@@ -91,7 +91,6 @@ type reader struct {
 	next    int // index into World.log
 	waiting []sqlcapture.Event
 	told    map[*incarnation]*sqlcapture.Table
-	kept    [][]sqlcapture.Value
 	closed  bool
 }
 

@@ -31,7 +31,7 @@ func (s scanner) Scan(ctx context.Context, req sqlcapture.ScanRequest) (sqlcaptu
 	gen := t.seen()
 	snap := s.w.snapshot()
 	c := &chunk{w: s.w, ctx: ctx, t: t, gen: gen, snap: snap, described: t.describe(gen, false)}
-	rows := s.w.fold(t, gen, func(x *txn) bool { return snap.sees[x] })
+	rows := s.w.fold(gen, func(x *txn) bool { return snap.sees[x] })
 	if err := c.choose(rows, req); err != nil {
 		return nil, err
 	}
@@ -51,7 +51,7 @@ func (w *World) table(n sqlcapture.TableName) *table {
 // chunk plays sqlcapture.Chunk.
 type chunk struct {
 	w         *World
-	ctx       context.Context //nolint:containedctx // a chunk lives within one call of the engine
+	ctx       context.Context
 	t         *table
 	gen       *incarnation
 	snap      *snapshot
@@ -237,7 +237,7 @@ func (s scanner) Fill(
 		return nil, fmt.Errorf("filling %v by %v: no such table or key", n, keyColumns)
 	}
 	c := &chunk{w: s.w, t: t}
-	rows := s.w.fold(t, t.seen(), func(x *txn) bool { return x.state == ended })
+	rows := s.w.fold(t.seen(), func(x *txn) bool { return x.state == ended })
 	list := make([][]sqlcapture.Value, 0, len(keys))
 	for _, k := range keys {
 		key, err := c.bound(k, -1)
