@@ -17,13 +17,14 @@ import (
 type bugCase struct {
 	topic  string
 	number int
+	letter string // 32a follows 32
 	text   string
 	file   string // from the root, with slashes
 	test   string // the function that the comment stands in or above; empty in a file without one
 }
 
 var (
-	bugComment = regexp.MustCompile(`//\s*bug ([a-z][a-z0-9-]*) ([0-9]+):\s*(.+)$`)
+	bugComment = regexp.MustCompile(`//\s*bug ([a-z][a-z0-9-]*) ([0-9]+[a-z]?):\s*(.+)$`)
 	testFunc   = regexp.MustCompile(`^func ((?:Test|Fuzz|Benchmark|Example)\w*)\(`)
 	anyFunc    = regexp.MustCompile(`^func `)
 )
@@ -62,7 +63,7 @@ func bugCases(root string) ([]bugCase, error) {
 		return nil, fmt.Errorf("listing test cases: %w", err)
 	}
 	slices.SortStableFunc(all, func(a, b bugCase) int {
-		return cmp.Or(cmp.Compare(a.topic, b.topic), cmp.Compare(a.number, b.number), cmp.Compare(a.file, b.file), cmp.Compare(a.test, b.test))
+		return cmp.Or(cmp.Compare(a.topic, b.topic), cmp.Compare(a.number, b.number), cmp.Compare(a.letter, b.letter), cmp.Compare(a.file, b.file), cmp.Compare(a.test, b.test))
 	})
 	return slices.CompactFunc(all, func(a, b bugCase) bool { return a == b }), nil
 }
@@ -99,11 +100,11 @@ func casesOf(path string) ([]bugCase, error) {
 			}
 		}
 		if m := bugComment.FindStringSubmatch(line); m != nil {
-			number, err := strconv.Atoi(m[2])
+			number, err := strconv.Atoi(strings.TrimRight(m[2], "abcdefghijklmnopqrstuvwxyz"))
 			if err != nil {
 				return nil, fmt.Errorf("reading %s: case %q: %w", path, m[0], err)
 			}
-			found = append(found, bugCase{topic: m[1], number: number, text: strings.TrimSpace(m[3]), test: current})
+			found = append(found, bugCase{topic: m[1], number: number, letter: strings.TrimLeft(m[2], "0123456789"), text: strings.TrimSpace(m[3]), test: current})
 		}
 		if line == "}" {
 			current, waiting = "", len(found)
@@ -125,7 +126,7 @@ func renderCases(cases []bugCase) string {
 		if c.test != "" {
 			where = "`" + c.test + "` in " + c.file
 		}
-		fmt.Fprintf(&b, "| %s %d | %s | %s |\n", c.topic, c.number, strings.ReplaceAll(c.text, "|", `\|`), where)
+		fmt.Fprintf(&b, "| %s %d%s | %s | %s |\n", c.topic, c.number, c.letter, strings.ReplaceAll(c.text, "|", `\|`), where)
 	}
 	return b.String()
 }

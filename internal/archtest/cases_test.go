@@ -8,7 +8,7 @@ import (
 )
 
 // wholeCase is the form of a numbered case, from which docs/gen makes the list in docs/testing.md.
-var wholeCase = regexp.MustCompile(`^// bug [a-z][a-z-]* [0-9]+: \S`)
+var wholeCase = regexp.MustCompile(`^// bug [a-z][a-z-]* [0-9]+[a-z]?: \S`)
 
 // torn lists the comments that were meant as numbered cases, and that the generator would pass over.
 func torn(all []source) []string {
