@@ -33,31 +33,12 @@ var _ sqlcapture.Opener = (*opener)(nil)
 func (o *opener) Earliest(ctx context.Context) (sqlcapture.Position, string, error) {
 	lsn, exists, lost, err := o.slot.earliest(ctx)
 	if err == nil && !exists && o.slot.name != o.slot.base {
-		lsn, exists, lost, err = o.baseEarliest(ctx)
+		lsn, exists, lost, err = o.slot.baseEarliest(ctx)
 	}
 	if err != nil || lost != "" || !exists {
 		return nil, lost, err
 	}
 	return position{lsn, o.session.system}, "", nil
-}
-
-// baseEarliest is Earliest of the slot that this process's own is to be copied from; somebody else may be reading it.
-func (o *opener) baseEarliest(ctx context.Context) (lsn uint64, exists bool, lost string, err error) {
-	st, err := readSlot(ctx, o.session.conn, o.slot.base)
-	if err != nil || st == nil {
-		return 0, false, "", err
-	}
-	if p := st.foreign(o.session.config.Database); p != nil {
-		return 0, true, "", p
-	}
-	if lost = st.lost(); lost != "" {
-		return 0, true, lost, nil
-	}
-	if p := st.unfinished(); p != nil {
-		return 0, true, "", p
-	}
-	lsn, err = parseSlotLSN(*st.ConfirmedFlushLSN)
-	return lsn, true, "", err
 }
 
 // Open creates or copies the slot if need be and starts to read it at from.

@@ -13,7 +13,7 @@ import (
 // restart puts a stream back to the beginning of its backfill. Its later events are dropped, since the first chunk will contain them; the runner is
 // told by Out.Reset right after the next checkpoint.
 func (e *engine) restart(s *stream, why string) error {
-	log.WithFields(log.Fields{"stream": s.name.String(), "reason": why}).Warn("the table is read anew from its beginning")
+	log.WithFields(log.Fields{"stream": s.name.String(), "reason": why}).Info("the table is read anew from its beginning") // Out.Reset warns of what that leaves downstream
 	if e.window == s {
 		e.window = nil
 	}
