@@ -2,6 +2,7 @@ package parity
 
 import (
 	"encoding/json"
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -62,7 +63,11 @@ var keyTypes = []keyType{
 	{"of_isbn", "isbn13", []string{`'978-0-393-04002-9'`, `'978-0-306-40615-7'`}},
 }
 
+var given = flag.Uint64("seed", 0, "use this seed")
+
 // Each type of key, one row a chunk, and a restart after each row: each stream goes on from its first STATE that covers another row, while rows change.
+//
+// bug sql-cdc 15: vitess 9546, an enum key compared as text never came to an end, or skipped rows.
 func TestKeys_RestartAfterEachRow(t *testing.T) {
 	seeds := 1
 	if n, err := strconv.Atoi(os.Getenv("STRESS_SEEDS")); err == nil && n > 0 {
@@ -71,6 +76,9 @@ func TestKeys_RestartAfterEachRow(t *testing.T) {
 	for _, version := range versions {
 		for n := range seeds {
 			seed := uint64(time.Now().UnixNano()) + uint64(n) //nolint:gosec // any number will do
+			if *given != 0 {
+				seed = *given
+			}
 			t.Run(fmt.Sprintf("PostgreSQL %d, seed %d", version, seed), func(t *testing.T) { restarts(t, version, seed) })
 		}
 	}
@@ -93,7 +101,7 @@ type keyRow struct {
 }
 
 func restarts(t *testing.T, version int, seed uint64) {
-	t.Logf("seed %d", seed)
+	t.Logf("replay with: go test ./parity -run TestKeys -seed %d", seed)
 	k := &keyRun{rng: rand.New(rand.NewPCG(seed, 1)), stored: map[string]json.RawMessage{}, rows: map[string][]keyRow{}} //nolint:gosec // repeatable on purpose
 	statements := []string{"CREATE EXTENSION citext; CREATE EXTENSION ltree; CREATE EXTENSION isn; CREATE TYPE size AS ENUM ('small', 'medium', 'large', 'a size'); CREATE DOMAIN posint AS int CHECK (value > 0)", "CREATE SCHEMA elsewhere"}
 	var tables []replay.Table

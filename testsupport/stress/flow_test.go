@@ -294,12 +294,12 @@ func killFlow(t *testing.T, seed uint64) {
 	for range 10 {
 		advanced["backfill_chunk_size"] = 1 + rng.IntN(64)
 		s := task.connect(-1).openCapture(nil)
-		documents := 1 + rng.IntN(400)
+		documents, checkpoints := 1+rng.IntN(400), rng.IntN(6)
 		durable := 0
 		for done := false; !done; {
 			time.Sleep(time.Duration(rng.IntN(20)) * time.Millisecond)
-			s.locked(func() { done = len(s.docs) >= documents || s.ended })
-			if n := s.checkpointCount(); n > durable && rng.IntN(2) == 0 { // the runtime commits now and then
+			s.locked(func() { done = len(s.docs) >= documents && len(s.checkpoints) >= checkpoints || s.ended })
+			if n := s.checkpointCount(); n > durable && rng.IntN(6) == 0 { // the runtime commits now and then
 				more := 1 + rng.IntN(n-durable)
 				durable += more
 				s.acknowledge(more)
@@ -351,7 +351,7 @@ func killFlow(t *testing.T, seed uint64) {
 		}
 	}
 	t.Logf("%d re-opened from an earlier checkpoint, %d killed with documents after the last one; %+v", earlier, uncovered, task.fold.Stats)
-	if earlier < 3 || uncovered < 2 {
-		t.Errorf("the test does not bite: %d re-opened from an earlier checkpoint (want 3), %d killed with documents after the last one (want 2)", earlier, uncovered)
+	if earlier < 2 || uncovered < 1 {
+		t.Errorf("the test does not bite: %d re-opened from an earlier checkpoint (want 2), %d killed with documents after the last one (want 1)", earlier, uncovered)
 	}
 }
