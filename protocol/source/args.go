@@ -36,10 +36,25 @@ func parseArguments(argv []string) (arguments, error) {
 	parser := flags.NewParser(&a, flags.IgnoreUnknown)
 	rest, err := parser.ParseArgs(known)
 	if err != nil {
-		return arguments{}, problem("the command line cannot be used", err.Error())
+		return arguments{}, problem("the command line cannot be used", err.Error()+"; see --help")
 	}
 	a.ignored = append(unknown, rest...)
 	return a, nil
+}
+
+// meant returns the flag that an unknown argument is probably a slip of; empty: none. Runners add flags of their own, so only near misses count.
+func meant(arg string) string {
+	name, _, _ := strings.Cut(arg, "=")
+	typed, ok := strings.CutPrefix(name, "--")
+	if !ok {
+		return ""
+	}
+	for _, flag := range []string{"config", "catalog", "state", "streams", "tail", "configured", "debug"} {
+		if editDistance(typed, flag) <= len(flag)/3 {
+			return "--" + flag
+		}
+	}
+	return ""
 }
 
 // switches take no value. Some launchers write --debug=true all the same.

@@ -209,6 +209,7 @@ func TestCommands_UsageAndVersion(t *testing.T) {
 	}{
 		{[]string{"--help"}, "Usage:", "", 0},
 		{[]string{"--version"}, "source-counter 1.2.3\n", "", 0},
+		{[]string{"spec", "--confg", "c"}, `ignoring an unknown argument: did you mean --config? argument=--confg`, "", 0},
 		{[]string{"reed"}, "", `source-counter has no command "reed".`, 2},
 		{nil, "", "Usage:", 2},
 	} {

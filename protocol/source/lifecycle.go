@@ -43,7 +43,7 @@ func (o *Out) redacted(err error) *protocol.Problem {
 
 func redactedProblem(err error, redact func(string) string) *protocol.Problem {
 	p := &protocol.Problem{Kind: protocol.KindOf(err), Summary: redact(message(err))}
-	if cause := internal(err); cause != "" {
+	if cause := detail(err); cause != "" {
 		p.Err = errors.New(redact(cause))
 	}
 	return p

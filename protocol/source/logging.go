@@ -35,9 +35,13 @@ func (s *secrets) redact(text string) string {
 // configureLogging sends logrus where this run's logs belong: to a person's terminal as text, to an Airbyte runner as LOG messages on stdout (one of them
 // never drains stderr), to Flow as JSON on stderr.
 func (p *process) configureLogging(s *secrets, flow, debug bool) {
-	level, err := logrus.ParseLevel(os.Getenv("LOG_LEVEL"))
+	wanted := os.Getenv("LOG_LEVEL")
+	level, err := logrus.ParseLevel(wanted)
 	if err != nil {
 		level = logrus.InfoLevel
+	}
+	if err != nil && wanted != "" {
+		defer logrus.WithField("LOG_LEVEL", wanted).Warn("this is no log level, so info is used: write error, warn, info, debug or trace")
 	}
 	if debug {
 		level = max(level, logrus.DebugLevel)

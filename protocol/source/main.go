@@ -97,6 +97,10 @@ func run(c connector, p *process) (exit int) {
 		return inv.fail(err)
 	}
 	for _, arg := range args.ignored {
+		if flag := meant(arg); flag != "" {
+			logrus.WithField("argument", arg).Warn("ignoring an unknown argument: did you mean " + flag + "?")
+			continue
+		}
 		logrus.WithField("argument", arg).Debug("ignoring an unknown argument")
 	}
 	exit, err = command(inv)
