@@ -111,6 +111,11 @@ func (s *wireStream) decode() (out ConfiguredStream, extended bool, err error) {
 	case s.Old != nil:
 		out.Projections, extended = s.Old, true
 	}
+	for field, pointer := range out.Projections {
+		if pointer != "" && pointer[0] != '/' { // the root is Flow's projection of the whole document
+			return out, false, badCatalog(fmt.Sprintf("the projection of field %q of stream %q is no JSON pointer: %q does not begin with /", field, out.Descriptor.Name, pointer), nil)
+		}
+	}
 	return out, extended, nil
 }
 
