@@ -223,7 +223,7 @@ func (p *prober) table(ctx context.Context, r *relation, b protocol.Binding) {
 	}
 	switch key := pointers(t.Key); {
 	case t.Key == nil && b.Key == nil:
-		log.WithField("table", r.String()).Warn("the table has no key that scan and log share: its rows are captured without one")
+		log.WithField("table", r.String()).Warn("the table has neither a primary key nor a unique index that could serve as one: its rows are captured without a key, so equal rows cannot be told apart")
 	case t.Key != nil && b.Key != nil && !slices.Equal(key, b.Key):
 		log.WithFields(log.Fields{"table": r.String(), "configured": b.Key, "table's": key}).Warn("the configured key is not the table's own: the log tells of deleted rows by the table's own key")
 	}
@@ -301,7 +301,29 @@ func (p *prober) offeredTables(ctx context.Context) error {
 	case len(unreadable) > 0:
 		log.WithField("tables", shorten(unreadable)).Warn("the user may not read some of the tables")
 	}
+	if err := p.warnOfUnpublished(ctx, relations); err != nil {
+		return err
+	}
 	return p.publication(ctx, nil)
+}
+
+// warnOfUnpublished names the offered tables that a read of everything would fail for. They are no problem yet: maybe nobody wants them.
+func (p *prober) warnOfUnpublished(ctx context.Context, offered []*relation) error {
+	s, err := p.catalog.published.state(ctx)
+	if err != nil || !s.Exists || s.Standby {
+		return err
+	}
+	var list []string
+	for _, r := range offered {
+		if _, problem := p.catalog.published.lacking(s, r); problem != nil {
+			list = append(list, r.String())
+		}
+	}
+	if len(list) > 0 {
+		log.WithFields(log.Fields{"tables": shorten(list), "publication": p.catalog.published.name}).
+			Warn("these tables are not published as a capture needs them, and the user may not change that: check the streams that you want (--streams or --catalog) for the SQL")
+	}
+	return nil
 }
 
 // grantSQL lets the user read whole schemas.

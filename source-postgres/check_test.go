@@ -162,6 +162,14 @@ func TestCheck_WithoutStreams(t *testing.T) {
 	if err := check(t.Context(), s.config, nil); err != nil {
 		t.Errorf("after the cure: %v", err)
 	}
+	s.exec("CREATE PUBLICATION flow_publication FOR TABLE b")
+	hook = listen(t)
+	if err := check(t.Context(), s.config, nil); err != nil {
+		t.Errorf("with a publication: %v", err)
+	}
+	if got := logged(hook); !strings.Contains(got, "these tables are not published") || !strings.Contains(got, "public.a") || strings.Contains(got, "public.b") {
+		t.Errorf("the warning has to name a alone, which a read of everything would fail for: %s", got)
+	}
 }
 
 // bug sql-cdc 45: estuary/connectors history: a slot that the server gave up ended in a cryptic error.
@@ -199,7 +207,7 @@ func TestCheck_Warnings(t *testing.T) {
 	if err := check(t.Context(), s.config, bs); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"no key that scan and log share", "the configured key is not the table's own", "nobody reads this replication slot", "pg_drop_replication_slot('" + s.config.Advanced.SlotName + "_80000000')"} {
+	for _, want := range []string{"neither a primary key nor a unique index", "the configured key is not the table's own", "nobody reads this replication slot", "pg_drop_replication_slot('" + s.config.Advanced.SlotName + "_80000000')"} {
 		if !strings.Contains(logged(hook), want) {
 			t.Errorf("%q is missing in:\n%s", want, logged(hook))
 		}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"strconv"
 	"strings"
 	"syscall"
 
@@ -76,6 +77,9 @@ func (c *config) explainServer(doing string, pg *pgconn.PgError) *protocol.Probl
 	}
 	switch pg.Code {
 	case codeInvalidPassword:
+		if c.Password == "" {
+			return problem(protocol.Config, fmt.Sprintf("the server at %s demands a password of user %q, and none is configured", c.Address, c.User), "set password")
+		}
 		return problem(protocol.Config, fmt.Sprintf("the server at %s does not accept the password of user %q", c.Address, c.User), "correct user or password")
 	case codeInvalidAuthorization:
 		return c.explainAuthorization(pg)
@@ -143,6 +147,15 @@ func isPoolerRefusal(pg *pgconn.PgError) bool {
 		strings.Contains(m, "no such database") && pg.Code != codeNoDatabase
 }
 
+// endpoint is host:port, the port told even where the address leaves it out: it may be what is wrong.
+func (c *config) endpoint() string {
+	host, port, err := c.hostPort()
+	if err != nil {
+		return c.Address
+	}
+	return net.JoinHostPort(host, strconv.Itoa(port))
+}
+
 // explainNetwork explains what kept us from a conversation with the server at all.
 func (c *config) explainNetwork(err error) *protocol.Problem {
 	problem := func(kind protocol.Kind, summary, fix string) *protocol.Problem {
@@ -161,14 +174,14 @@ func (c *config) explainNetwork(err error) *protocol.Problem {
 	case errors.Is(err, pgwire.ErrStreamEnded):
 		return problem(protocol.Transient, fmt.Sprintf("the server at %s ended the replication stream", c.Address), "try again; it was shut down, or somebody ended the session")
 	case errors.Is(err, syscall.ECONNREFUSED):
-		return problem(protocol.Transient, fmt.Sprintf("nothing accepts connections at %s", c.Address),
+		return problem(protocol.Transient, fmt.Sprintf("nothing accepts connections at %s", c.endpoint()),
 			"start the server, or correct address and port; it must listen on that interface (listen_addresses)")
 	case errors.Is(err, syscall.ENETUNREACH), errors.Is(err, syscall.EHOSTUNREACH):
-		return problem(protocol.Transient, fmt.Sprintf("there is no route to %s", c.Address), "check the network; some providers' direct addresses are IPv6 only")
+		return problem(protocol.Transient, fmt.Sprintf("there is no route to %s", c.endpoint()), "check the network; some providers' direct addresses are IPv6 only")
 	case errors.Is(err, pgwire.ErrServerSilent), errors.Is(err, os.ErrDeadlineExceeded), errors.Is(err, context.DeadlineExceeded), pgconn.Timeout(err):
-		return problem(protocol.Transient, fmt.Sprintf("the server at %s does not answer", c.Address), "check address, port, and the firewalls in between")
+		return problem(protocol.Transient, fmt.Sprintf("the server at %s does not answer", c.endpoint()), "check address, port, and the firewalls in between")
 	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE), strings.Contains(err.Error(), "unexpected EOF"):
-		return problem(protocol.Transient, fmt.Sprintf("the connection to %s was cut", c.Address), "try again; if it happens at once every time, something else than PostgreSQL listens there")
+		return problem(protocol.Transient, fmt.Sprintf("the connection to %s was cut", c.endpoint()), "try again; if it happens at once every time, something else than PostgreSQL listens there")
 	}
 	return nil
 }

@@ -31,6 +31,7 @@ func TestExplain(t *testing.T) {
 		want []string
 	}{
 		{"password", server("28P01", `password authentication failed for user "joe"`), protocol.Config, []string{`user "joe"`, "password"}},
+		{"no password", server("28P01", `password authentication failed for user "joe"`), protocol.Config, []string{"none is configured", "set password"}},
 		{"no pg_hba line", server("28000", `no pg_hba.conf entry for host "10.0.0.1", user "joe", database "shop", SSL encryption`), protocol.Config, []string{"pg_hba.conf"}},
 		{"TLS only", server("28000", `no pg_hba.conf entry for host "10.0.0.1", user "joe", database "shop", no encryption`), protocol.Config, []string{"only over TLS", "sslmode"}},
 		{"no login", server("28000", `role "joe" is not permitted to log in`), protocol.Config, []string{`ALTER ROLE "joe" LOGIN;`}},
@@ -48,7 +49,7 @@ func TestExplain(t *testing.T) {
 		// bug sql-cdc 84: estuary/connectors history: through a pooler the replication connection ended in a cryptic error.
 		{"pgbouncer", server("08P01", "unsupported startup parameter: extra_float_digits"), protocol.Config, []string{"connection pooler"}},
 		{"pgbouncer, replication", server("08P01", "no replication connections allowed"), protocol.Config, []string{"connection pooler"}},
-		{"refused", &net.OpError{Op: "dial", Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}, protocol.Transient, []string{"db.example.com", "listen_addresses"}},
+		{"refused", &net.OpError{Op: "dial", Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}, protocol.Transient, []string{"db.example.com:5432", "listen_addresses"}},
 		{"no route", &net.OpError{Op: "dial", Err: os.NewSyscallError("connect", syscall.ENETUNREACH)}, protocol.Transient, []string{"no route"}},
 		{"timeout", fmt.Errorf("dialling: %w", context.DeadlineExceeded), protocol.Transient, []string{"does not answer", "firewall"}},
 		{"unknown host", &net.DNSError{Err: "no such host", Name: "db.example.com", IsNotFound: true}, protocol.Config, []string{"unknown"}},
@@ -61,7 +62,10 @@ func TestExplain(t *testing.T) {
 		{"other host's certificate", &tls.CertificateVerificationError{Err: x509.HostnameError{Host: "db.example.com", Certificate: new(x509.Certificate)}}, protocol.Config, []string{"another host"}},
 		{"unknown authority", &tls.CertificateVerificationError{Err: x509.UnknownAuthorityError{}}, protocol.Config, []string{"PGSSLROOTCERT"}},
 	} {
-		cfg := &config{Address: "db.example.com", User: "joe", Database: "shop", Advanced: advanced{SSLMode: "verify-full"}}
+		cfg := &config{Address: "db.example.com", User: "joe", Password: "hunter2", Database: "shop", Advanced: advanced{SSLMode: "verify-full"}}
+		if c.name == "no password" {
+			cfg.Password = ""
+		}
 		got := cfg.explain("testing", c.err)
 		problem, ok := errors.AsType[*protocol.Problem](got)
 		if !ok || problem.Kind != c.kind || problem.Fix == "" || !errors.Is(got, c.err) {

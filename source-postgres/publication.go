@@ -130,7 +130,10 @@ func (p *publication) creatable(s *publicationState, rs []*relation) *protocol.P
 	if s.MayAlter && !s.Standby && !p.config.Advanced.ReadOnlyCapture {
 		return nil
 	}
-	fix := fmt.Sprintf("create it as the owner of the tables, or let user %q create it: GRANT CREATE ON DATABASE %s TO %s", p.config.User, quote(p.config.Database), quote(p.config.User))
+	fix := "create it as the owner of the tables"
+	if len(rs) == 0 {
+		fix += ", then add them to it"
+	}
 	switch {
 	case s.Standby:
 		fix = "create it on the primary"
@@ -200,7 +203,7 @@ func (p *publication) lacking(s *publicationState, r *relation) (add bool, probl
 	case p.config.Advanced.ReadOnlyCapture:
 		problem.Fix = "a read-only capture does not add it; add it as its owner"
 	case !p.mayAdd(s, r):
-		problem.Fix = fmt.Sprintf("add it as its owner: user %q owns not both", p.config.User)
+		problem.Fix = fmt.Sprintf("add it as the owner of both, or as a superuser; user %q is neither", p.config.User)
 	default:
 		return true, nil
 	}
