@@ -14,7 +14,7 @@ const (
 
 // cloudOf reads it off an address. Cloud SQL's addresses are plain numbers, so that google is seldom recognised.
 func cloudOf(address string) cloud {
-	host, _, _ := strings.Cut(strings.ToLower(address), ":")
+	host, _, _ := strings.Cut(strings.ToLower(strings.TrimSpace(address)), ":")
 	switch {
 	case strings.HasSuffix(host, ".rds.amazonaws.com"), strings.HasSuffix(host, ".rds.amazonaws.com.cn"):
 		return amazon

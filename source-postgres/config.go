@@ -91,7 +91,7 @@ func (c *config) Validate() error {
 
 // hostPort reads the address, or its older form of a host and a port.
 func (c *config) hostPort() (host string, port int, err error) {
-	text := c.Address
+	text := strings.TrimSpace(c.Address) // pasted with what stood around it
 	bad := func(fix string) (string, int, error) {
 		// The address is not repeated: people paste whole connection URLs, passwords included.
 		return "", 0, &protocol.Problem{Kind: protocol.Config, Summary: "address is no host or host:port", Fix: fix}
