@@ -49,7 +49,7 @@ func TestConfig_ReadsEveryFormOfAddress(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"address": "h"}`:                       "h 5432",
 		`{"address": "h:5433"}`:                  "h 5433",
-		`{"address": " h:5433\n"}`:              "h 5433",
+		`{"address": " h:5433\n"}`:               "h 5433",
 		`{"address": "10.0.0.1:1"}`:              "10.0.0.1 1",
 		`{"address": "[::1]:5433"}`:              "::1 5433",
 		`{"address": "[::1]"}`:                   "::1 5432",
