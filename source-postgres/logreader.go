@@ -18,8 +18,8 @@ import (
 )
 
 const (
-	batchBytes   = 256 << 10 // of log in one batch, and so about what one batch costs in memory twice
-	batchQueue   = 4         // batches that wait for the engine; when full the reader waits, and the server after it
+	batchBytes   = 64 << 10 // of log in one batch: with the events made of it, it stays in the processor's cache until the engine is done with it
+	batchQueue   = 16       // batches that wait for the engine; when full the reader waits, and the server after it
 	readPatience = time.Second
 )
 
@@ -29,6 +29,7 @@ type batch struct {
 	arena   []sqlcapture.Value
 	hold    pgwire.Hold
 	drained bool
+	large   bool // it has a message above the blocks' usual size
 	err     error
 }
 
@@ -111,13 +112,16 @@ func (r *logReader) release(b *batch) {
 	if cap(b.arena) > 1<<18 || cap(b.events) > 1<<15 {
 		return // an exceptional batch is not kept
 	}
-	clear(b.arena[:len(b.arena)])
-	b.events, b.arena, b.drained, b.err = b.events[:0], b.arena[:0], false, nil
+	if b.large {
+		clear(b.arena) // its views would keep the message's block
+	}
+	b.events, b.arena, b.drained, b.large, b.err = b.events[:0], b.arena[:0], false, false, nil
 	r.free.Put(b)
 }
 
 // fill reads until the batch is full or nothing more has arrived.
 func (r *logReader) fill(ctx context.Context, b *batch) error {
+	bytes := 0
 	for {
 		m, err := r.stream.Next(readPatience)
 		if err != nil {
@@ -133,13 +137,15 @@ func (r *logReader) fill(ctx context.Context, b *batch) error {
 			if err := r.message(b, m); err != nil {
 				return err
 			}
+			bytes += len(m.Payload)
+			b.large = b.large || len(m.Payload) > 1<<20
 			r.received.Store(max(r.received.Load(), m.Start))
 		}
 		if !r.stream.Buffered() {
 			b.drained = true
 			return nil
 		}
-		if r.stream.Held() >= batchBytes || len(b.arena) >= 1<<16 {
+		if bytes >= batchBytes || len(b.arena) >= 1<<16 {
 			return nil
 		}
 	}

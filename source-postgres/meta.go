@@ -15,6 +15,11 @@ type sourceEncoder struct {
 
 	lastEvents, lastRows         *sqlcapture.Table
 	lastEventPrefix, lastRowPart []byte
+
+	// What is the same for all changes of a transaction is rendered once: the parts around the change's own position.
+	txn                      *sqlcapture.Txn
+	toLSN, toIDs, toSequence []byte
+	lsn                      []byte
 }
 
 var _ sqlcapture.SourceEncoder = (*sourceEncoder)(nil)
@@ -29,28 +34,40 @@ func (m *sourceEncoder) AppendEvent(dst []byte, e *sqlcapture.Event) []byte {
 	if m.lastEvents != e.Table {
 		m.lastEvents, m.lastEventPrefix = e.Table, m.prefix(m.events, e.Table, false)
 	}
-	t := e.Txn
+	if m.txn != e.Txn {
+		m.renderTxn(e.Txn)
+	}
+	m.lsn = strconv.AppendUint(m.lsn[:0], e.LSN, 10)
 	dst = append(dst, m.lastEventPrefix...)
-	dst = strconv.AppendInt(dst, t.TimeMicros/1000, 10)
+	dst = append(dst, m.toLSN...)
+	dst = append(dst, m.lsn...)
+	dst = append(dst, m.toIDs...)
+	dst = append(dst, m.lsn...)
+	dst = append(dst, m.toSequence...)
+	dst = append(dst, m.lsn...)
+	dst = append(dst, `\"]","row":`...)
+	dst = strconv.AppendInt(dst, e.Row, 10)
+	return append(dst, '}')
+}
+
+func (m *sourceEncoder) renderTxn(t *sqlcapture.Txn) {
+	m.txn = t
+	dst := strconv.AppendInt(m.toLSN[:0], t.TimeMicros/1000, 10)
 	dst = append(dst, `,"loc":[`...)
 	dst = strconv.AppendUint(dst, t.PrevEnd, 10)
-	dst = append(dst, ',')
-	dst = strconv.AppendUint(dst, e.LSN, 10)
-	dst = append(dst, ',')
+	m.toLSN = append(dst, ',')
+
+	dst = append(m.toIDs[:0], ',')
 	dst = strconv.AppendUint(dst, t.Final, 10)
 	dst = append(dst, `],"txid":`...)
 	dst = strconv.AppendUint(dst, uint64(t.ID), 10)
 	dst = append(dst, `,"txId":`...)
 	dst = strconv.AppendUint(dst, uint64(t.ID), 10)
-	dst = append(dst, `,"lsn":`...)
-	dst = strconv.AppendUint(dst, e.LSN, 10)
-	dst = append(dst, `,"sequence":"[\"`...)
+	m.toIDs = append(dst, `,"lsn":`...)
+
+	dst = append(m.toSequence[:0], `,"sequence":"[\"`...)
 	dst = strconv.AppendUint(dst, t.PrevEnd, 10)
-	dst = append(dst, `\",\"`...)
-	dst = strconv.AppendUint(dst, e.LSN, 10)
-	dst = append(dst, `\"]","row":`...)
-	dst = strconv.AppendInt(dst, e.Row, 10)
-	return append(dst, '}')
+	m.toSequence = append(dst, `\",\"`...)
 }
 
 // AppendRow appends the object for a row of a backfill: it has no place in the log, so loc sorts it before every change.

@@ -16,14 +16,15 @@ type pacer struct {
 }
 
 const (
-	// pause is far below what a reader of changes would notice, and what arrives meanwhile fits into the kernel's buffer, so that the server need not wait.
-	pause = time.Millisecond
+	// pause is far below what a reader of changes would notice. Each wake-up costs about as much as twenty rows, so fewer and larger reads are what counts.
+	pause = 4 * time.Millisecond
 	// paceAfter so many rapid reads: answers of a few messages are never delayed.
 	paceAfter = 8
 	// rapidGap between two reads, or a pause and a read: a longer wait shows that the server has nothing more to send.
-	rapidGap = 2 * time.Millisecond
-	// lowWater bytes in the kernel's buffer wake the poller during a pause. Above half of its usual size of 128 KiB it would limit the server's window.
-	lowWater = 48 << 10
+	rapidGap = 10 * time.Millisecond
+	// lowWater bytes in the kernel's buffer wake the poller during a pause. Setting it makes the kernel enlarge the buffer to hold twice as much, so that the
+	// server can go on writing meanwhile.
+	lowWater = 256 << 10
 )
 
 // before is called before a read.
