@@ -3,8 +3,13 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 
+	log "github.com/sirupsen/logrus"
+
+	"github.com/estuary/connectors/internal/keyrange"
 	"github.com/estuary/connectors/internal/pgwire"
+	"github.com/estuary/connectors/protocol"
 	"github.com/estuary/connectors/protocol/source"
 	"github.com/estuary/connectors/sqlcapture"
 )
@@ -16,6 +21,9 @@ func (s *postgres) Read(ctx context.Context, req source.Request, out *source.Out
 		return err
 	}
 	defer session.close()
+	if why := idle(req.Bindings, req.Range); why != "" {
+		log.Info(why)
+	}
 	if session.system, err = systemIdentifier(ctx, s.config); err != nil {
 		return err
 	}
@@ -35,6 +43,19 @@ func (s *postgres) Read(ctx context.Context, req source.Request, out *source.Out
 		},
 	}
 	return sqlcapture.Run(ctx, db, s.config.options(), req, out)
+}
+
+// idle says why there is nothing to read, which would else look like a capture that has caught up; empty: there is something.
+func idle(bs []protocol.Binding, r protocol.Range) string {
+	if len(bs) == 0 {
+		return "no stream is configured, so there is nothing to read"
+	}
+	for _, b := range bs {
+		if keyrange.Owns(r, tableOf(b).String()) {
+			return ""
+		}
+	}
+	return fmt.Sprintf("each of the %d configured tables belongs to another process than that of the range %08x to %08x, so there is nothing to read", len(bs), r.Begin, r.End)
 }
 
 // options are the engine's settings in the configuration.

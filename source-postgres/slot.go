@@ -49,6 +49,7 @@ type slot struct {
 	base     string        // the slot that a split range's slot is copied from; equal to name for the process that owns the begin of the key space
 	patience time.Duration // for a slot in use
 	every    time.Duration // between two log lines
+	told     bool          // that it was found
 }
 
 // newSlot describes the slot of the process that owns r. conn must not be used by anybody else while a method runs.
@@ -81,7 +82,8 @@ func (s *slot) earliest(ctx context.Context) (lsn uint64, exists bool, lost stri
 		return 0, false, "", err
 	}
 	lsn, lost, err = st.begin()
-	if err == nil && lost == "" {
+	if err == nil && lost == "" && !s.told {
+		s.told = true
 		log.WithFields(log.Fields{"slot": s.name, "confirmed": *st.ConfirmedFlushLSN, "behindBytes": s.behind(ctx, *st.ConfirmedFlushLSN)}).Info("found the replication slot")
 	}
 	return lsn, true, lost, err
