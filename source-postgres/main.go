@@ -11,6 +11,7 @@ func main() {
 		DocsURL:      "https://github.com/estuary/connectors/tree/main/source-postgres",
 		ResourcePath: []string{"/namespace", "/stream"},
 		MemoryBytes:  memoryBytes,
+		Cores:        1, // what reads the log and what prints it hand over to each other all the time
 		New:          newSource,
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime"
 	"runtime/debug"
 	"syscall"
 
@@ -26,6 +27,7 @@ type connector struct {
 	name, title, version, docs string
 	path                       []string
 	memory                     int64
+	cores                      int
 	configSchema               func(config.Flavor) []byte
 	resourceSchema             func() []byte
 	open                       func(raw []byte, hide func(secrets []string)) (Source, error)
@@ -34,7 +36,7 @@ type connector struct {
 
 func erase[C, R any](c Connector[C, R]) connector {
 	return connector{
-		name: c.Name, title: c.Title, version: c.Version, docs: c.DocsURL, path: c.ResourcePath, memory: c.MemoryBytes,
+		name: c.Name, title: c.Title, version: c.Version, docs: c.DocsURL, path: c.ResourcePath, memory: c.MemoryBytes, cores: c.Cores,
 		configSchema:   config.Schema[C],
 		resourceSchema: func() []byte { return config.Schema[R](config.Flow) },
 		open: func(raw []byte, hide func(secrets []string)) (Source, error) {
@@ -68,6 +70,9 @@ var commands = map[string]func(*invocation) (exit int, err error){
 func run(c connector, p *process) (exit int) {
 	if c.memory > 0 && os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(c.memory * 85 / 100)
+	}
+	if c.cores > 0 && os.Getenv("GOMAXPROCS") == "" {
+		runtime.GOMAXPROCS(c.cores)
 	}
 	args, err := parseArguments(p.args)
 	inv := &invocation{process: p, connector: c, args: args, secrets: &secrets{}}

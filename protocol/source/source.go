@@ -19,6 +19,9 @@ type Connector[C, R any] struct {
 	ResourcePath []string
 	// MemoryBytes is the sum of the connector's buffers; Main sets GOMEMLIMIT to 0.85 of it. 0: no limit.
 	MemoryBytes int64
+	// Cores is how many goroutines may run at the same moment; 0: as many as the machine has cores. A source with a single stream of work saves the
+	// wake-ups of other threads with 1.
+	Cores int
 	// New makes the source. It must not touch the network.
 	New func(C) (Source, error)
 }
