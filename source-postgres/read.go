@@ -55,7 +55,7 @@ func idle(bs []protocol.Binding, r protocol.Range) string {
 			return ""
 		}
 	}
-	return fmt.Sprintf("each of the %d configured tables belongs to another process than that of the range %08x to %08x, so there is nothing to read", len(bs), r.Begin, r.End)
+	return fmt.Sprintf("none of the %d configured tables belongs to the range of this process (%08x to %08x), so there is nothing to read", len(bs), r.Begin, r.End)
 }
 
 // options are the engine's settings in the configuration.

@@ -19,7 +19,7 @@ func TestIdle(t *testing.T) {
 	}{
 		{"everything", bs, protocol.FullRange, ""},
 		{"its own hash alone", bs, protocol.Range{Begin: own, End: own}, ""},
-		{"what begins after it", bs, protocol.Range{Begin: own + 1, End: 0xffffffff}, "each of the 1 configured tables belongs to another process"},
+		{"what begins after it", bs, protocol.Range{Begin: own + 1, End: 0xffffffff}, "none of the 1 configured tables belongs to the range of this process"},
 		{"no streams", nil, protocol.FullRange, "no stream is configured"},
 	} {
 		if got := idle(c.bs, c.r); !strings.Contains(got, c.want) || (c.want == "") != (got == "") {
