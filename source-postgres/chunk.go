@@ -1,10 +1,12 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -162,7 +164,29 @@ func (c *chunk) Next() ([]sqlcapture.Value, error) {
 			Fix: "raise advanced.statement_timeout, or set it to 0s", Err: err,
 		}
 	}
+	if large, ok := errors.AsType[*pgwire.MessageTooLargeError](err); ok {
+		return nil, c.tooLarge(large)
+	}
 	return nil, c.scanner.scanError(c.req.Table, err)
+}
+
+// tooLarge names the row by those key columns that stand in what is known of it, its beginning.
+func (c *chunk) tooLarge(err *pgwire.MessageTooLargeError) error {
+	var key strings.Builder
+	known := bytes.Split(err.Head, []byte{'\t'}) // a tab inside a value is escaped
+	for i, column := range c.table.Columns {
+		if i < len(known)-1 && slices.Contains(c.table.Key, column.Name) {
+			fmt.Fprintf(&key, " %s=%.100s", column.Name, known[i])
+		}
+	}
+	which := "a row"
+	if key.Len() > 0 {
+		which = "the row with" + key.String()
+	}
+	return &protocol.Problem{
+		Kind: protocol.Config, Summary: fmt.Sprintf("%s of table %s is %d bytes long, and no more than %d can be read", which, c.table, err.Bytes, err.Limit),
+		Fix: "shorten its values, or leave the table out", Err: err,
+	}
 }
 
 // columnsNamed picks columns by name.

@@ -9,6 +9,8 @@ import (
 
 	"github.com/jackc/pgconn"
 	"github.com/jackc/pgx/v4"
+
+	"github.com/estuary/connectors/internal/pgwire"
 )
 
 const (
@@ -55,6 +57,20 @@ func sessionSettings() map[string]string {
 // liftTimeouts switches off the timeouts that not every version has, so that they cannot stand among the startup settings. It suits replication
 // connections, too.
 const liftTimeouts = `SELECT pg_catalog.set_config(name, '0', false) FROM pg_catalog.pg_settings WHERE name IN ('idle_session_timeout', 'transaction_timeout')`
+
+// rawText lets values come as they are stored in a database whose encoding is SQL_ASCII, which may hold anything: asked for UTF-8, the server refuses
+// every row with other bytes, and no one could ever read past it. We replace such bytes ourselves. It is for the connections that bring rows.
+const rawText = `SELECT pg_catalog.set_config('client_encoding', 'SQL_ASCII', false) WHERE pg_catalog.current_setting('server_encoding') = 'SQL_ASCII'`
+
+// prepareRows prepares a connection that brings rows.
+func prepareRows(ctx context.Context, conn *pgwire.Conn) error {
+	for _, sql := range []string{liftTimeouts, rawText} {
+		if _, err := conn.Exec(ctx, sql); err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
 // pgConfig is how to connect; with replication, as a walsender that also understands SQL. The environment is not asked, except for the certificates
 // that PGSSLROOTCERT, PGSSLCERT and PGSSLKEY name.

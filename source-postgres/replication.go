@@ -57,7 +57,7 @@ func (o *opener) Open(ctx context.Context, from sqlcapture.Position) (_ sqlcaptu
 			_ = conn.Close() // the error says enough
 		}
 	}()
-	if _, err := conn.Exec(ctx, liftTimeouts); err != nil {
+	if err := prepareRows(ctx, conn); err != nil {
 		return nil, nil, cfg.explain("preparing the replication session", err)
 	}
 	at, err := o.reserve(ctx, conn, from)
