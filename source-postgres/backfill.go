@@ -42,7 +42,7 @@ func (s *scanner) connect(ctx context.Context) error {
 	if err != nil {
 		return cfg.explain("connecting for the backfill", err)
 	}
-	if _, err := conn.Exec(ctx, liftTimeouts); err != nil {
+	if err := prepareRows(ctx, conn); err != nil {
 		_ = conn.Close() // the error says enough
 		return cfg.explain("preparing the backfill's session", err)
 	}
@@ -96,6 +96,9 @@ func (s *scanner) Scan(ctx context.Context, req sqlcapture.ScanRequest) (_ sqlca
 		return nil, sqlcapture.ErrNoTable
 	}
 	if err := c.start(ctx); err != nil {
+		if (req.After != nil || req.Until != nil) && isNoValue(err) {
+			return nil, sqlcapture.ErrKeyLost
+		}
 		return nil, s.scanError(req.Table, err)
 	}
 	return c, nil
@@ -159,9 +162,15 @@ func (s *scanner) Fill(ctx context.Context, t sqlcapture.TableName, keyColumns [
 		return make([][]sqlcapture.Value, len(keys)), err // gone: a DROP follows
 	}
 	table := tables[0]
-	columns, err := columnsNamed(table, append(append([]string(nil), keyColumns...), cols...))
+	columns, err := columnsNamed(table, keyColumns)
 	if err != nil {
-		return make([][]sqlcapture.Value, len(keys)), nil
+		return make([][]sqlcapture.Value, len(keys)), nil //nolint:nilerr // the log has a description without the key before long
+	}
+	places := make([]int, 0, len(cols)) // in cols, of the columns that are read
+	for i, name := range cols {
+		if c, err := columnsNamed(table, []string{name}); err == nil { // else dropped since: nobody has its value any more
+			columns, places = append(columns, c[0]), append(places, i)
+		}
 	}
 	var list strings.Builder
 	byKey := make(map[string]int, len(keys))
@@ -203,8 +212,12 @@ func (s *scanner) Fill(ctx context.Context, t sqlcapture.TableName, keyColumns [
 		if i, ok := byKey[string(key)]; ok {
 			rows[i] = make([]sqlcapture.Value, len(cols))
 			for j := range cols {
+				rows[i][j] = sqlcapture.Absent()
+			}
+			for j, place := range places {
+				rows[i][place] = nil
 				if v := fields[len(keyColumns)+j]; v != nil {
-					rows[i][j] = append(make([]byte, 0, len(v)), v...)
+					rows[i][place] = append(make([]byte, 0, len(v)), v...)
 				}
 			}
 		}
@@ -231,6 +244,15 @@ func (s *scanner) searchPath(t *sqlcapture.Table, key []string) string {
 		path[i] = quote(schema)
 	}
 	return "SET LOCAL search_path = " + strings.Join(path, ", ")
+}
+
+// isNoValue tells whether the server refused a literal as no value of its type: one of an enum's values was renamed since it was read, say.
+func isNoValue(err error) bool {
+	switch sqlState(err) {
+	case "22P02", "22003", "22007", "22008": // invalid_text_representation, out of range, invalid_datetime_format, datetime_field_overflow
+		return true
+	}
+	return false
 }
 
 // isTimeout tells whether the server ended the query for its statement_timeout.

@@ -69,6 +69,15 @@ func (k *catalog) Tables(ctx context.Context, names []sqlcapture.TableName) ([]*
 	return tables, nil
 }
 
+// Unpublished tells which tables the publication lacks; see sqlcapture.Catalog.
+func (k *catalog) Unpublished(ctx context.Context, names []sqlcapture.TableName) ([]sqlcapture.TableName, error) {
+	published, err := k.published.state(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(slices.Clone(names), published.has), nil
+}
+
 // Publish makes the log deliver these tables' changes; see sqlcapture.Catalog.
 func (k *catalog) Publish(ctx context.Context, names []sqlcapture.TableName) error {
 	relations, err := k.relations(ctx, names)
@@ -207,6 +216,7 @@ func (k *catalog) tableWith(types *typeTable, r *relation) (t *sqlcapture.Table,
 	for _, a := range r.Columns {
 		c, ok := types.columnOf(attribute{Name: a.Name, OID: a.Type, Typmod: a.Modifier, NotNull: a.NotNull, BytewiseCollation: a.ByteOrder})
 		known = known && ok
+		c.Collation = a.Collation
 		if a.Comment != "" {
 			c.Schema.Description = a.Comment
 		}

@@ -50,6 +50,7 @@ type relationColumn struct {
 	Modifier  int32  `json:"modifier"`
 	NotNull   bool   `json:"notNull"`
 	ByteOrder bool   `json:"byteOrder"` // its collation sorts by the bytes of UTF-8
+	Collation string `json:"collation"` // empty: its type has none
 	Comment   string `json:"comment"`
 }
 
@@ -100,7 +101,8 @@ SELECT json_build_object(
 	'owned', pg_has_role(c.relowner, 'USAGE'), 'schemaUsable', has_schema_privilege(c.relnamespace, 'USAGE'),
 	'readable', has_table_privilege(c.oid, 'SELECT'), 'filtered', row_security_active(c.oid),
 	'columns', (SELECT json_agg(json_build_object('number', a.attnum, 'name', a.attname, 'type', a.atttypid::int8, 'modifier', a.atttypmod,
-			'notNull', a.attnotnull, 'byteOrder', ` + byteOrderSQL(version) + `, 'comment', col_description(a.attrelid, a.attnum)) ORDER BY a.attnum)
+			'notNull', a.attnotnull, 'byteOrder', ` + byteOrderSQL(version) + `, 'collation', coalesce(k.collnamespace::regnamespace || '.' || quote_ident(k.collname), ''),
+			 'comment', col_description(a.attrelid, a.attnum)) ORDER BY a.attnum)
 		FROM pg_attribute a LEFT JOIN pg_collation k ON k.oid = a.attcollation
 		WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped AND NOT (` + generated + `)),
 	'indexes', (SELECT json_agg(json_build_object('name', x.relname, 'primary', i.indisprimary, 'identity', i.indisreplident,

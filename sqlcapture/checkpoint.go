@@ -21,6 +21,7 @@ const (
 	pollFirst    = 2 * time.Millisecond
 	visibleWarn  = 5 * time.Second // then a log line names who holds a transaction up
 	visibleLimit = 5 * time.Minute // then a run that does not tail gives up
+	ackPoll      = 10 * time.Millisecond
 	stopPatience = 3 * time.Second // after Stop, for a checkpoint that cannot come
 )
 
@@ -89,7 +90,7 @@ func (e *engine) emitState() error {
 	}
 	b.PatchShared(fmt.Appendf(nil, `{"position":%s}`, position))
 	for _, s := range e.streams {
-		if !s.dirty || s.phase == failed {
+		if s.phase == failed && s.held == nil || s.phase != failed && !s.dirty {
 			continue
 		}
 		patch, patchErr := s.statePatch()
@@ -97,7 +98,7 @@ func (e *engine) emitState() error {
 			return patchErr
 		}
 		b.Patch(s.binding, patch)
-		s.dirty = false
+		s.dirty, s.held = false, nil
 	}
 	mark, err := e.out.Emit(b)
 	if err != nil {
@@ -147,21 +148,10 @@ func (e *engine) confirm(durable source.Mark) {
 
 // awaitLastAck gives a runner that acknowledges a moment to do so for the last checkpoint, so that this run and not the next one confirms it.
 func (e *engine) awaitLastAck(ctx context.Context) {
-	if e.req.Durable == nil {
-		return
-	}
-	patience := time.NewTimer(source.LastAcknowledgement)
-	defer patience.Stop()
-	for len(e.acks) > 0 {
-		select {
-		case durable := <-e.req.Durable:
-			e.confirm(durable)
-		case <-e.req.Stop:
-			e.acknowledge() // the end of stdin may have come right behind it
-			return
-		case <-ctx.Done():
-			return
-		case <-patience.C:
+	for start := e.clock.Now(); e.req.Durable != nil && e.clock.Now().Sub(start) < source.LastAcknowledgement; {
+		stop := e.stopRequested()
+		e.acknowledge() // also after Stop: the end of stdin may have come right behind it
+		if len(e.acks) == 0 || stop || e.clock.Sleep(ctx, ackPoll) != nil {
 			return
 		}
 	}

@@ -131,6 +131,8 @@ func (e *engine) scan(ctx context.Context, s *stream) error {
 		return nil
 	case errors.Is(err, ErrNoTable):
 		return e.gone(s)
+	case errors.Is(err, ErrKeyLost):
+		return e.restart(s, "the keys that were read last are no values of its key any more")
 	case err != nil:
 		if t, ok := errors.AsType[*TableProblem](err); ok {
 			return e.fail(s, t.Problem)
@@ -151,7 +153,10 @@ func (e *engine) scan(ctx context.Context, s *stream) error {
 		return e.restart(s, "the table was rewritten while it was read page by page")
 	}
 	if !sameNames(s.key, table.Key) && s.key != nil {
-		return e.restart(s, fmt.Sprintf("its key changed from %v to %v", s.key, table.Key))
+		return e.rekey(s, table, fmt.Sprintf("its key changed from %v to %v", s.key, table.Key))
+	}
+	if s.order != keyOrder(table, s.key) {
+		return e.rekey(s, table, orderChanged)
 	}
 	if err := e.describe(s, table); err != nil || s.phase == failed {
 		return err

@@ -64,6 +64,8 @@ type Column struct {
 	AppendKey func(dst, value []byte) ([]byte, error)
 	// Ordered: the byte order of AppendKey's elements is the database's order of the values (ORDER BY and comparison).
 	Ordered bool
+	// Collation names the order of the values where Type alone does not say. The log leaves it empty.
+	Collation string
 }
 
 // Value is a column's value in wire text. nil is NULL; see also Absent.
@@ -81,6 +83,8 @@ func IsAbsent(v Value) bool { return len(v) == 1 && &v[0] == &absent[0] }
 type Catalog interface {
 	// Tables describes the named tables as they are now; one that does not exist is left out. nil names: everything that discovery offers.
 	Tables(ctx context.Context, names []TableName) ([]*Table, error)
+	// Unpublished returns those of the tables whose changes the log does not deliver now.
+	Unpublished(ctx context.Context, names []TableName) ([]TableName, error)
 	// Publish makes the log deliver these tables' changes from now on (adds them to a publication), or returns joined *protocol.Problem, each of
 	// which may be a *TableProblem. Called before Opener.Open, and again
 	// when a table has come back.
@@ -115,7 +119,7 @@ type ScanRequest struct {
 // Scanner reads chunks of tables.
 type Scanner interface {
 	// Scan locks the table against TRUNCATE, DROP and rewriting ALTER, then opens a snapshot, then starts to read. The lock comes before the snapshot.
-	// ErrLocked: the lock was not had in time, try later. ErrNoTable: it is gone.
+	// ErrLocked: the lock was not had in time, try later. ErrNoTable: it is gone. ErrKeyLost: see there.
 	Scan(ctx context.Context, req ScanRequest) (Chunk, error)
 	// Visible returns those of txns that a snapshot taken now does not see yet, and, for a log line, who holds them up.
 	Visible(ctx context.Context, txns []TxnID) (waiting []TxnID, who string, err error)
@@ -242,7 +246,8 @@ type SourceEncoder interface {
 
 // Filler reads single values again.
 type Filler interface {
-	// Fill returns the values of the columns cols (by name) for each key, in order, as a snapshot taken now sees them; nil for a row that is gone.
+	// Fill returns the values of the columns cols (by name) for each key, in order, as a snapshot taken now sees them; nil for a row that is gone, Absent for
+	// a column that is. A *TableProblem fails its stream alone.
 	Fill(ctx context.Context, t TableName, keyColumns []string, keys []rowkey.Key, cols []string) ([][]Value, error)
 }
 
@@ -266,4 +271,6 @@ var (
 	ErrLocked = errors.New("the table is locked")
 	// ErrNoTable: the table does not exist (any more).
 	ErrNoTable = errors.New("the table does not exist")
+	// ErrKeyLost: the keys that the last chunk ended with are no values of the key's type any more (an enum's value was renamed).
+	ErrKeyLost = errors.New("the keys that were read last mean nothing any more")
 )

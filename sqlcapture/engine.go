@@ -185,7 +185,7 @@ func (e *engine) consume(ctx context.Context, events Events) error {
 			e.advance(ev.Position)
 		case EventFence:
 			e.advance(ev.Position)
-			if err := e.fenceEvent(ctx, ev.Fence); err != nil {
+			if err := e.fenceEvent(ctx, ev.Fence, ev.Position); err != nil {
 				return err
 			}
 		}
@@ -215,10 +215,13 @@ func (e *engine) advance(p Position) {
 	}
 }
 
-func (e *engine) fenceEvent(ctx context.Context, fence FenceID) error {
+func (e *engine) fenceEvent(ctx context.Context, fence FenceID, at Position) error {
 	switch {
 	case fence == e.catchUp:
 		e.caughtUp = true
+		if err := e.failAhead(at); err != nil {
+			return err
+		}
 		return e.checkpoint(ctx)
 	case e.window != nil && fence == e.window.window.fence:
 		if err := e.closeWindow(); err != nil {
@@ -275,12 +278,12 @@ func (e *engine) keyedEvent(ctx context.Context, s *stream, p *plan, ev *Event) 
 			return err
 		}
 		if !hasNew {
-			return fmt.Errorf("an update of %s at %s lacks its key: give the table a replica identity that holds %v", s.name, ev.Txn.Commit, s.docKey)
+			return e.keyLacking(s, ev)
 		}
 	}
 	switch {
 	case ev.Kind == EventDelete && !hasOld:
-		return fmt.Errorf("a delete in %s at %s lacks its key: give the table a replica identity that holds %v", s.name, ev.Txn.Commit, s.docKey)
+		return e.keyLacking(s, ev)
 	case ev.Kind == EventDelete:
 		if e.judge(s, ev.Txn, e.oldKey, true) {
 			return e.emit(ctx, s, p, ev, 'd', e.oldKey)
@@ -342,6 +345,9 @@ func (e *engine) emit(ctx context.Context, s *stream, p *plan, ev *Event, op byt
 }
 
 func (e *engine) write(s *stream, p *plan, op byte, image, before []Value, ev *Event) error {
+	if s.phase == failed {
+		return nil // it did when the fills before this event were read
+	}
 	b, doc := e.begin(s)
 	start := len(doc)
 	doc, err := p.appendEvent(doc, op, image, before, ev, e.db.Source)
@@ -392,10 +398,22 @@ func (e *engine) scheduleDiscovery() {
 	e.nextDiscovery = e.clock.Now().Add(time.Duration(float64(e.o.Rediscover) * (0.5 + rand.Float64()))) //nolint:gosec // jitter
 }
 
+// fail ends a stream. The shared position goes on with the others, so the stream's state has to say where its own next run begins; with nothing read yet
+// that does not matter.
 func (e *engine) fail(s *stream, p *protocol.Problem) error {
+	switch {
+	case s.phase != backfill && s.phase != active:
+	case s.own != nil:
+		s.held = s.own
+	case e.log != nil:
+		s.held = e.position
+	default:
+		s.held = s.given
+	}
 	s.phase = failed
 	if e.window == s {
 		s.window, e.window = nil, nil
 	}
+	e.dropFills(s)
 	return e.out.Fail(s.binding, p)
 }

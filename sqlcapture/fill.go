@@ -3,6 +3,7 @@ package sqlcapture
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/estuary/connectors/sqlcapture/rowkey"
@@ -31,7 +32,7 @@ func hasAbsent(values []Value) bool {
 
 func (e *engine) addFill(ctx context.Context, s *stream, p *plan, ev *Event, key rowkey.Key) error {
 	if len(e.fills) >= maxFills {
-		if err := e.flushFills(ctx); err != nil {
+		if err := e.flushFills(ctx); err != nil || s.phase == failed {
 			return err
 		}
 	}
@@ -82,6 +83,10 @@ func (e *engine) flushFills(ctx context.Context) error {
 		return err
 	}
 	for start := 0; start < len(fills); {
+		if fills[start].stream.phase == failed {
+			start++
+			continue
+		}
 		end := start + 1
 		for end < len(fills) && fills[end].stream == fills[start].stream && fills[end].plan == fills[start].plan {
 			end++
@@ -112,6 +117,9 @@ func (e *engine) fill(ctx context.Context, fills []pendingFill) error {
 		keys[i] = f.key
 	}
 	rows, err := e.db.Filler.Fill(ctx, s.name, s.docKey, keys, names)
+	if t, ok := errors.AsType[*TableProblem](err); ok {
+		return e.fail(s, t.Problem)
+	}
 	if err != nil {
 		return fmt.Errorf("reading unchanged values of %d rows of %s again: %w", len(fills), s.name, err)
 	}

@@ -27,6 +27,20 @@ func (e *engine) restart(s *stream, why string) error {
 	return nil
 }
 
+const orderChanged = "the type or collation of its key changed, and with it the order of its rows"
+
+// rekey starts a stream over by the key that its table has now.
+func (e *engine) rekey(s *stream, t *Table, why string) error {
+	configured, problem := keyColumns(e.req.Bindings[s.binding].Key)
+	if problem == nil {
+		problem = s.configure(t, configured)
+	}
+	if problem != nil {
+		return e.fail(s, problem)
+	}
+	return e.restart(s, why)
+}
+
 // replacedBy says why the rows of a described table cannot follow on those seen before; "" when they can.
 func (s *stream) replacedBy(t *Table) string {
 	switch {
@@ -156,6 +170,21 @@ func (e *engine) keyGone(s *stream, cause error) error {
 	return e.restart(s, "its key is no longer what it was: "+cause.Error())
 }
 
+// keyLacking: the log has a change without the key that documents have. Where that is the table's own, the table had another replica identity at that
+// moment; a key that the runner chose may never be in the log, and then this stream cannot be captured.
+func (e *engine) keyLacking(s *stream, ev *Event) error {
+	if s.key != nil {
+		return e.keyGone(s, fmt.Errorf("a change at %s was logged without %v", ev.Txn.Commit, s.docKey))
+	}
+	if s.phase == pending {
+		return nil
+	}
+	return e.fail(s, &protocol.Problem{
+		Kind: protocol.Config, Summary: fmt.Sprintf("a change of table %s at %s was logged without %v, the key that is configured", s.name, ev.Txn.Commit, s.docKey),
+		Fix: "give the table a replica identity that holds the key and give this stream no state, or configure the table's own key",
+	})
+}
+
 // gone: the table does not exist any more.
 func (e *engine) gone(s *stream) error {
 	if !e.req.Tail {
@@ -203,6 +232,22 @@ func (e *engine) rediscover(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// keyOrder tells two orders of a table's rows apart; empty: keyless.
+func keyOrder(t *Table, key []string) string {
+	if len(key) == 0 {
+		return ""
+	}
+	h := fnv.New64a()
+	for _, name := range key {
+		for _, c := range t.Columns {
+			if c.Name == name {
+				_, _ = fmt.Fprintf(h, "%q %q %q %t;", c.Name, c.Type, c.Collation, c.Ordered)
+			}
+		}
+	}
+	return fmt.Sprintf("%016x", h.Sum64())
 }
 
 // fingerprint tells two lists of columns apart.

@@ -19,6 +19,9 @@ func (e *engine) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := e.missPublished(ctx); err != nil {
+		return err
+	}
 	live := e.live()
 	if len(live) == 0 {
 		return nil
@@ -75,7 +78,7 @@ func (e *engine) bind(ctx context.Context) (map[*stream]Position, error) {
 		if !keyrange.Owns(e.req.Range, name.String()) {
 			continue
 		}
-		s := &stream{binding: i, name: name, plans: map[*Table]*plan{}, unpublished: true}
+		s := &stream{binding: i, name: name, unpublished: true}
 		if e.byName[name] != nil {
 			return nil, &protocol.Problem{Kind: protocol.Config, Summary: "table " + name.String() + " is configured twice", Fix: "name it in one stream only"}
 		}
@@ -109,6 +112,10 @@ func (e *engine) bind(ctx context.Context) (map[*stream]Position, error) {
 
 func (e *engine) bindOne(s *stream) (Position, error) {
 	b := e.req.Bindings[s.binding]
+	at, err := e.loadState(s, b)
+	if err != nil {
+		return nil, err
+	}
 	if s.known == nil {
 		return nil, e.fail(s, &protocol.Problem{
 			Kind: protocol.Config, Summary: "table " + s.name.String() + " does not exist", Fix: "leave the stream out, or restore the table",
@@ -121,9 +128,8 @@ func (e *engine) bindOne(s *stream) (Position, error) {
 	if problem != nil {
 		return nil, e.fail(s, problem)
 	}
-	at, err := e.loadState(s, b)
-	if err != nil {
-		return nil, err
+	if why := s.outdated(); why != "" {
+		s.resetReason, s.resetDue = why, false
 	}
 	columns := fingerprint(s.known)
 	switch {
@@ -171,21 +177,65 @@ func (e *engine) startPosition(ctx context.Context, positions map[*stream]Positi
 			continue
 		}
 		delete(positions, s)
-		summary := fmt.Sprintf("the changes of table %s after %s are lost: %s", s.name, at, why)
-		if e.o.OnGap == Rebackfill {
-			if err := e.restart(s, summary); err != nil {
-				return nil, nil, err
-			}
-			continue
-		}
-		if err := e.fail(s, &protocol.Problem{
-			Kind: protocol.Config, Summary: summary,
-			Fix: "to read the table anew, set advanced.on_gap to rebackfill or give this stream no state",
-		}); err != nil {
+		if err := e.lost(s, fmt.Sprintf("the changes of table %s after %s are lost: %s", s.name, at, why)); err != nil {
 			return nil, nil, err
 		}
 	}
 	return oldest, earliest, nil
+}
+
+// missPublished acts on streams with a state whose tables the log does not deliver any more. It comes before they are published again, so that a run that
+// fails for it fails again.
+func (e *engine) missPublished(ctx context.Context) error {
+	var names []TableName
+	for _, s := range e.streams {
+		if s.given != nil && (s.phase == backfill || s.phase == active) {
+			names = append(names, s.name)
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	unpublished, err := e.db.Catalog.Unpublished(ctx, names)
+	if err != nil {
+		return fmt.Errorf("looking up whether the log delivers the tables: %w", err)
+	}
+	for _, name := range unpublished {
+		s := e.byName[name]
+		if err := e.lost(s, fmt.Sprintf("the changes of table %s after %s are lost: it was taken out of the publication", s.name, s.given)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// lost acts on changes of a stream that can never be had.
+func (e *engine) lost(s *stream, summary string) error {
+	if e.o.OnGap == Rebackfill {
+		return e.restart(s, summary)
+	}
+	return e.fail(s, &protocol.Problem{
+		Kind: protocol.Config, Summary: summary, Fix: "to read the table anew, set advanced.on_gap to rebackfill or give this stream no state",
+	})
+}
+
+// failAhead fails the streams whose positions the log, read to where it was at the start, has not reached: the server was restored from a backup, or lost
+// its tail in a failover, and what it logs up to such a position is not what the stream's consumer has. at is the first fence's; nil: unknown.
+func (e *engine) failAhead(at Position) error {
+	for _, s := range e.streams {
+		if at == nil || s.own == nil || s.phase == failed {
+			continue
+		}
+		if err := e.fail(s, &protocol.Problem{
+			Kind: protocol.Config,
+			Summary: fmt.Sprintf("the state of table %s ends at %s, but the server's log only reaches %s: it was restored from a backup, or a failover lost its tail",
+				s.name, s.own, at),
+			Fix: "give this stream no state, so that it is read anew",
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (e *engine) live() []*stream {

@@ -17,14 +17,18 @@ type bindingState struct {
 	// Scanned and Until are rowkey bytes in base64.
 	Scanned rowkey.Key `json:"scanned,omitempty"`
 	Until   rowkey.Key `json:"until,omitempty"`
-	Paged   bool       `json:"paged,omitempty"`
-	Rows    int64      `json:"rows,omitempty"`
+	// Order is the order that Scanned and Until are places in (keyOrder); "" in states of releases that did not write it.
+	Order string `json:"order,omitempty"`
+	Paged bool   `json:"paged,omitempty"`
+	Rows  int64  `json:"rows,omitempty"`
 	// Identity, Leaves and Columns are the table's as last seen.
 	Identity string `json:"identity,omitempty"`
 	Leaves   string `json:"leaves,omitempty"`
 	Columns  string `json:"columns,omitempty"`
 	// Position is the stream's own, while the shared one is behind it.
 	Position json.RawMessage `json:"position,omitempty"`
+	// Held: the stream failed at Position while others went on, so the shared one does not count.
+	Held bool `json:"held,omitempty"`
 	// Reset is why the backfill started over, until a checkpoint covers the first chunk of the new one.
 	Reset string `json:"reset,omitempty"`
 }
@@ -52,6 +56,9 @@ func (e *engine) loadState(s *stream, b protocol.Binding) (Position, error) {
 		}
 	}
 	var at Position
+	if st.Held && len(st.Position) > 0 {
+		shared.Position, s.dirty = nil, true // the first STATE of this run takes it back
+	}
 	for _, raw := range []json.RawMessage{shared.Position, st.Position} {
 		if len(raw) == 0 || string(raw) == "null" {
 			continue
@@ -84,14 +91,28 @@ func (e *engine) loadState(s *stream, b protocol.Binding) (Position, error) {
 	if s.phase != pending {
 		s.identity, s.leaves, s.columns = st.Identity, st.Leaves, st.Columns
 		s.scanned, s.until, s.paged, s.rows = st.Scanned, st.Until, st.Paged, st.Rows
-		if !sameNames(st.Key, s.key) {
-			s.resetReason = fmt.Sprintf("its key changed from %v to %v", st.Key, s.key)
-		}
 	}
+	s.stateMode, s.stateKey, s.stateOrder = st.Mode, st.Key, st.Order
 	if st.Reset != "" {
 		s.resetReason, s.resetDue = st.Reset, true
 	}
+	s.given = at
 	return at, nil
+}
+
+// outdated says why what the given state tells of the table means nothing any more; "" when it does.
+func (s *stream) outdated() string {
+	switch {
+	case s.stateMode == "missing":
+		return "the table came back"
+	case s.phase != backfill && s.phase != active:
+		return ""
+	case !sameNames(s.stateKey, s.key):
+		return fmt.Sprintf("its key changed from %v to %v", s.stateKey, s.key)
+	case s.phase == backfill && s.stateOrder != "" && s.stateOrder != s.order:
+		return orderChanged
+	}
+	return ""
 }
 
 func badState(s *stream, err error) error {
@@ -101,10 +122,25 @@ func badState(s *stream, err error) error {
 	}
 }
 
+// orderOfScan is the order that scanned is a place in; empty when nothing is to be scanned after it.
+func (s *stream) orderOfScan() string {
+	if s.scanned == nil {
+		return ""
+	}
+	return s.order
+}
+
 // statePatch renders the stream's state as a merge patch: members that are empty become null, which deletes them.
 func (s *stream) statePatch() ([]byte, error) {
+	if s.held != nil {
+		raw, err := s.held.MarshalJSON()
+		if err != nil {
+			return nil, fmt.Errorf("rendering position %s: %w", s.held, err)
+		}
+		return fmt.Appendf(nil, `{"held":true,"position":%s}`, raw), nil // the rest stays as it was at the last checkpoint
+	}
 	st := bindingState{
-		Mode: phaseNames[s.phase], Key: s.key, Scanned: s.scanned, Until: s.until, Paged: s.paged, Rows: s.rows,
+		Mode: phaseNames[s.phase], Key: s.key, Scanned: s.scanned, Until: s.until, Order: s.orderOfScan(), Paged: s.paged, Rows: s.rows,
 		Identity: s.identity, Leaves: s.leaves, Columns: s.columns, Reset: s.resetReason,
 	}
 	if s.own != nil {
@@ -122,7 +158,7 @@ func (s *stream) statePatch() ([]byte, error) {
 	if err := json.Unmarshal(doc, &present); err != nil {
 		return nil, fmt.Errorf("rendering the state of %s: %w", s.name, err)
 	}
-	for _, name := range []string{"key", "scanned", "until", "paged", "rows", "identity", "leaves", "columns", "position", "reset"} {
+	for _, name := range []string{"key", "scanned", "until", "order", "paged", "rows", "identity", "leaves", "columns", "position", "held", "reset"} {
 		if _, ok := present[name]; !ok {
 			present[name] = json.RawMessage("null")
 		}

@@ -60,6 +60,7 @@ func TestState_ReleasedShapesLoadForEver(t *testing.T) {
 					s.key = append(s.key, k.(string))
 				}
 			}
+			s.order, _ = given["order"].(string)
 			position, err := testEngine().loadState(s, protocol.Binding{State: state, Shared: json.RawMessage(`{"position":{"at":5}}`)})
 			if err != nil {
 				t.Errorf("%s: %s: %v", file, state, err)
@@ -87,6 +88,7 @@ func TestState_ReleasedShapesLoadForEver(t *testing.T) {
 				delete(given, "identity")
 				given["mode"] = "pending"
 			}
+			delete(given, "held") // the stream goes on from there
 			if !reflect.DeepEqual(printed, given) {
 				t.Errorf("%s: got %v, want %v", file, printed, given)
 			}
@@ -115,8 +117,47 @@ func TestState_ChangedKeyStartsOver(t *testing.T) {
 	s := &stream{name: TableName{"public", "foo"}, key: []string{"b"}}
 	if _, err := testEngine().loadState(s, protocol.Binding{
 		State: json.RawMessage(`{"mode":"backfill","key":["a"],"scanned":"FQE="}`), Shared: json.RawMessage(`{"position":{"at":5}}`),
-	}); err != nil || s.resetReason == "" {
-		t.Errorf("got reset reason %q, %v", s.resetReason, err)
+	}); err != nil || s.outdated() == "" {
+		t.Errorf("got reason %q, %v", s.outdated(), err)
+	}
+}
+
+func TestState_KeyInAnotherOrderStartsOver(t *testing.T) {
+	for _, c := range []struct {
+		state string
+		want  bool
+	}{
+		{`{"mode":"backfill","key":["a"],"scanned":"FQE=","order":"old"}`, true},
+		{`{"mode":"backfill","key":["a"],"scanned":"FQE=","order":"new"}`, false},
+		{`{"mode":"backfill","key":["a"],"scanned":"FQE="}`, false}, // of a release that wrote none
+		{`{"mode":"active","key":["a"],"order":"old"}`, false},
+	} {
+		s := &stream{name: TableName{"public", "foo"}, key: []string{"a"}, order: "new"}
+		_, err := testEngine().loadState(s, protocol.Binding{State: json.RawMessage(c.state), Shared: json.RawMessage(`{"position":{"at":5}}`)})
+		if got := s.outdated(); err != nil || (got != "") != c.want {
+			t.Errorf("%s: got reason %q, %v", c.state, got, err)
+		}
+	}
+}
+
+func TestState_MissingTableStartsOver(t *testing.T) {
+	s := &stream{name: TableName{"public", "foo"}, key: []string{"a"}}
+	_, err := testEngine().loadState(s, protocol.Binding{State: json.RawMessage(`{"mode":"missing","key":["a"]}`), Shared: json.RawMessage(`{"position":{"at":5}}`)})
+	if err != nil || s.outdated() == "" {
+		t.Errorf("got reason %q, %v", s.outdated(), err)
+	}
+}
+
+func TestState_FailedStreamKeepsItsPosition(t *testing.T) {
+	const state = `{"mode":"active","key":["a"],"held":true,"position":{"at":7}}`
+	s := &stream{name: TableName{"public", "foo"}, key: []string{"a"}}
+	position, err := testEngine().loadState(s, protocol.Binding{State: json.RawMessage(state), Shared: json.RawMessage(`{"position":{"at":9}}`)})
+	if err != nil || position != at(7) || !s.dirty {
+		t.Errorf("got %v, dirty %t, %v; want the position that it failed at, and that the mark goes", position, s.dirty, err)
+	}
+	s.held = at(8)
+	if patch, err := s.statePatch(); err != nil || string(patch) != `{"held":true,"position":{"at":8}}` {
+		t.Errorf("got patch %s, %v; want one that leaves the rest as it is", patch, err)
 	}
 }
 
@@ -131,7 +172,7 @@ func TestState_PatchDeletesWhatIsGone(t *testing.T) {
 	if err := json.Unmarshal(patch, &members); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"scanned", "until", "paged", "rows", "identity", "leaves", "columns", "position", "reset"} {
+	for _, name := range []string{"scanned", "until", "order", "paged", "rows", "identity", "leaves", "columns", "position", "held", "reset"} {
 		if string(members[name]) != "null" {
 			t.Errorf("%s: got %q, want null", name, members[name])
 		}

@@ -30,6 +30,9 @@ type stream struct {
 	key, docKey []string
 	// ordered: every key column sorts in the database as its bytes do here.
 	ordered bool
+	// order tells apart the orders that the key's rows are read in: another type or collation of a key column is another order, in which scanned and
+	// until are other places.
+	order string
 
 	scanned rowkey.Key // the last key read (keyless: Chunk.Progress); nil: nothing
 	until   rowkey.Key // the greatest key when the backfill began: later ones are not scanned, their events are all emitted
@@ -38,8 +41,13 @@ type stream struct {
 	rows    int64      // rows emitted by the backfill
 	total   int64      // rows expected; 0: unknown
 
+	stateMode, stateOrder string // of the given state
+	stateKey              []string
+
 	identity, leaves, columns string   // as last seen; "" when unknown
+	given                     Position // what its state is covered up to, at the start; nil: it has none
 	own                       Position // the stream's own position while the log is still behind it; nil once passed
+	held                      Position // where a failed stream's next run goes on, when no checkpoint says so yet
 	resetReason               string   // the backfill started over and no chunk of the new one is covered by a checkpoint yet
 	resetDue                  bool     // Out.Reset must follow the next checkpoint
 
@@ -122,7 +130,8 @@ func (s *stream) configure(t *Table, configured []string) *protocol.Problem {
 	if len(configured) > 0 && !sameNames(configured, t.Key) {
 		s.key, s.docKey = nil, configured
 	}
-	s.ordered = true
+	s.ordered, s.order = true, keyOrder(t, s.key)
+	s.plans, s.lastPlan = map[*Table]*plan{}, nil
 	for _, c := range t.Columns {
 		if c.Name == "_meta" {
 			return &protocol.Problem{

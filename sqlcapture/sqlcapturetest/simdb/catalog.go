@@ -140,6 +140,11 @@ func (c catalog) Tables(ctx context.Context, names []sqlcapture.TableName) ([]*s
 	return list, nil
 }
 
+// Unpublished implements sqlcapture.Catalog. Nobody takes a table out again.
+func (c catalog) Unpublished(ctx context.Context, _ []sqlcapture.TableName) ([]sqlcapture.TableName, error) {
+	return nil, c.w.point(ctx)
+}
+
 // Publish implements sqlcapture.Catalog. It waits for whoever has the table locked, but not for those that write to it: the gate is for them.
 func (c catalog) Publish(ctx context.Context, names []sqlcapture.TableName) error {
 	if err := c.w.point(ctx); err != nil {
