@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"syscall"
 	"testing"
 
@@ -121,5 +122,20 @@ func TestTransactionIDs_ThatStartAgain(t *testing.T) {
 	r.kill()
 	d.exec("UPDATE a SET big = 'last' WHERE id = 2")
 	c.catchUp()
+	c.equal(a)
+}
+
+// Streams' states are stored one by one, so that one of them can be older than the rest, and of a time that the server remembers.
+func TestState_OfOneStreamAheadOfTheServerFailsItAlone(t *testing.T) {
+	d := newDatabase(t, "CREATE TABLE a (id int PRIMARY KEY)", "CREATE TABLE b (id int PRIMARY KEY)", "INSERT INTO a VALUES (1)", "INSERT INTO b VALUES (1)")
+	a, b := table("a", "id"), table("b", "id")
+	c := d.capture(a, b)
+	c.catchUp()
+	c.state = regexp.MustCompile(`(?s)("name":\s*"b".*?"lsn":\s*")[^"]*`).ReplaceAll(c.state, []byte("${1}7FFF/0"))
+	d.exec("INSERT INTO a VALUES (2)", "INSERT INTO b VALUES (2)")
+	r := c.start().fails("config_error", "the state of table public.b ends at ", "but the server's log only reaches ")
+	if a, b := r.status(a.Stream), r.status(b.Stream); a != "COMPLETE" || b != "INCOMPLETE" {
+		t.Errorf("the streams ended %s and %s, want the second alone to be incomplete", a, b)
+	}
 	c.equal(a)
 }

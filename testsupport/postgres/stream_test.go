@@ -77,3 +77,30 @@ func TestStream_OfTablesWithNothingInThem(t *testing.T) {
 		t.Errorf("the row without columns came %d times, want once", n)
 	}
 }
+
+// The server converts nothing in a database of the encoding SQL_ASCII, and refuses to send bytes that are no UTF-8 to whoever asks for it.
+func TestStream_InADatabaseThatHoldsAnyBytes(t *testing.T) {
+	d := newDatabase(t)
+	name := d.name + "_bytes"
+	d.exec("CREATE DATABASE " + name + " ENCODING 'SQL_ASCII' TEMPLATE template0 LC_COLLATE 'C' LC_CTYPE 'C'")
+	t.Cleanup(func() { d.exec("DROP DATABASE " + name + " WITH (FORCE)") })
+	of := *d
+	of.name, of.slot = name, d.slot+"_bytes"
+	t.Cleanup(func() {
+		of.exec("SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots WHERE slot_name = '" + of.slot + "'")
+	})
+	of.exec("CREATE TABLE a (id text PRIMARY KEY, v text)", `INSERT INTO a VALUES (E'\xFE', E'x\xFF'), (E'gr\xC3\xBC', E'\x80'), ('z', 'z')`)
+	a := table("a", "id")
+	c := of.capture(a).set(map[string]any{"backfill_chunk_size": 1})
+	r := c.catchUp()
+	if n := r.count(func(rec record) bool {
+		return rec.text("id") == "gr\u00fc" && rec.text("v") == "\uFFFD" || rec.text("id") == "\uFFFD" && rec.text("v") == "x\uFFFD"
+	}); n != 2 {
+		t.Errorf("%d of the 2 rows came as they should", n)
+	}
+	of.exec(`UPDATE a SET v = v || E'\xC3'`)
+	r = c.catchUp()
+	if n := r.count(func(rec record) bool { return rec.op == "u" && strings.HasSuffix(rec.text("v"), "\uFFFD") }); n != 3 {
+		t.Errorf("%d of the 3 changes came as they should", n)
+	}
+}

@@ -104,3 +104,15 @@ func TestTOAST_NoColumnIsLostInTheLog(t *testing.T) {
 		}
 	}
 }
+
+// The row's other values are still to be had, and nothing will ever send them again.
+func TestTOAST_AnotherColumnDroppedSinceTheKeyChanged(t *testing.T) {
+	d := newDatabase(t, "CREATE TABLE a (id int PRIMARY KEY, big text, gone text); ALTER TABLE a ALTER big SET STORAGE EXTERNAL, ALTER gone SET STORAGE EXTERNAL",
+		"INSERT INTO a SELECT i, "+big("i")+", "+big("(-i)")+" FROM generate_series(1, 5) i")
+	a := table("a", "id")
+	c := d.capture(a)
+	c.catchUp()
+	d.exec("UPDATE a SET id = id + 100", "ALTER TABLE a DROP COLUMN gone")
+	c.catchUp()
+	c.equal(a)
+}
