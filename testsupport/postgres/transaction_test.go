@@ -64,8 +64,9 @@ func TestTransaction_OfManyRowsTakesNoMoreMemory(t *testing.T) {
 		t.Fatal(err)
 	}
 	records, after := 0, 0 // all, and those after the last STATE
+	var line []byte
 	for {
-		line, err := p.Next()
+		line, err = p.Next()
 		if errors.Is(err, io.EOF) {
 			break
 		}

@@ -69,14 +69,15 @@ func (c *capture) killed(rng *rand.Rand, records int, patience time.Duration) er
 	if err != nil {
 		return err
 	}
+	var line []byte
 	run := &replay.Run{}
 	timer := time.AfterFunc(patience, func() { _ = p.Kill() })
 	defer timer.Stop()
 	chunkRows := 0
 	take := func(line []byte) error {
-		m, err := run.Line(line)
-		if err != nil {
-			return fmt.Errorf("run %d: %w: %.300s", c.runs, err, line)
+		m, lineErr := run.Line(line)
+		if lineErr != nil {
+			return fmt.Errorf("run %d: %w: %.300s", c.runs, lineErr, line)
 		}
 		switch {
 		case m.State != nil:
@@ -93,7 +94,7 @@ func (c *capture) killed(rng *rand.Rand, records int, patience time.Duration) er
 		if rng.IntN(40) == 0 { // a slow reader: windows last longer, and the log runs ahead
 			time.Sleep(time.Duration(rng.IntN(120)) * time.Millisecond)
 		}
-		line, err := p.Next()
+		line, err = p.Next()
 		if errors.Is(err, io.EOF) {
 			break
 		}
@@ -165,12 +166,13 @@ func (c *capture) caughtUp(rng *rand.Rand) error {
 	if err != nil {
 		return err
 	}
+	var line []byte
 	run := &replay.Run{}
 	for {
 		if rng != nil && run.Records() < 3000 && rng.IntN(100) == 0 {
 			time.Sleep(time.Duration(rng.IntN(60)) * time.Millisecond)
 		}
-		line, err := p.Next()
+		line, err = p.Next()
 		if errors.Is(err, io.EOF) {
 			break
 		}

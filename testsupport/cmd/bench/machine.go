@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -62,7 +63,7 @@ func cpuModel() string {
 // commitOf is the abbreviated commit; "with changes" when tracked files, apart from the figures themselves, differ from it.
 func commitOf(root string) (string, error) {
 	git := func(args ...string) (string, error) {
-		out, err := exec.Command("git", append([]string{"-c", "safe.directory=" + root, "-C", root}, args...)...).Output()
+		out, err := exec.CommandContext(context.Background(), "git", append([]string{"-c", "safe.directory=" + root, "-C", root}, args...)...).Output()
 		if err != nil {
 			return "", fmt.Errorf("asking git for the commit: %w", err)
 		}

@@ -7,6 +7,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"flag"
 	"fmt"
@@ -57,7 +58,7 @@ func run(version int, script string, argv []string) (code int, err error) {
 		return 1, err
 	}
 	host, _, _ := strings.Cut(cluster.Addr(), ":")
-	cmd := exec.Command(argv[0], argv[1:]...) //nolint:gosec // that is what this command is for
+	cmd := exec.CommandContext(context.Background(), argv[0], argv[1:]...) //nolint:gosec // that is what this command is for
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	cmd.Env = append(os.Environ(), "PGHOST="+host, "PGPORT="+strconv.Itoa(cluster.Port), "PGUSER="+pgtest.User, "PGPASSWORD="+pgtest.Password,
 		"PGDATABASE=postgres", "PATH="+programs+":"+os.Getenv("PATH"))
