@@ -8,6 +8,8 @@ MAKEFLAGS += --no-builtin-rules --no-print-directory
 # Servers and tools live here; testsupport/setup.sh fills it.
 export CONNECTORS_CACHE ?= /var/cache/estuary-connectors
 TOOLS := $(CONNECTORS_CACHE)/bin
+# Findings are remembered with the paths of the checkout that they were made in, so another one must not see them.
+export GOLANGCI_LINT_CACHE ?= $(CURDIR)/bin/.lint-cache
 
 # A clone that another user owns has no usable VCS stamp, and a build must not fail for it. The version is stamped by VERSION.
 export GOFLAGS := $(strip $(filter-out -buildvcs=%,$(GOFLAGS)) -buildvcs=false)

@@ -164,11 +164,11 @@ func (s *scanner) Fill(ctx context.Context, t sqlcapture.TableName, keyColumns [
 	table := tables[0]
 	columns, err := columnsNamed(table, keyColumns)
 	if err != nil {
-		return make([][]sqlcapture.Value, len(keys)), nil //nolint:nilerr // the log has a description without the key before long
+		return make([][]sqlcapture.Value, len(keys)), nil // the log has a description without the key before long
 	}
 	places := make([]int, 0, len(cols)) // in cols, of the columns that are read
 	for i, name := range cols {
-		if c, err := columnsNamed(table, []string{name}); err == nil { // else dropped since: nobody has its value any more
+		if c, missing := columnsNamed(table, []string{name}); missing == nil { // else dropped since: nobody has its value any more
 			columns, places = append(columns, c[0]), append(places, i)
 		}
 	}
