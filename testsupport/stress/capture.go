@@ -179,9 +179,9 @@ func (c *capture) caughtUp(rng *rand.Rand) error {
 		if err != nil {
 			return err
 		}
-		m, err := run.Line(line)
-		if err != nil {
-			return fmt.Errorf("run %d: %w: %.300s", c.runs, err, line)
+		m, lineErr := run.Line(line)
+		if lineErr != nil {
+			return fmt.Errorf("run %d: %w: %.300s", c.runs, lineErr, line)
 		}
 		if m.Log != nil {
 			c.bites.log(m.Log.Message)
