@@ -91,10 +91,12 @@ func killAndResume(t *testing.T, cluster *pgtest.Cluster, seed uint64, withStand
 		})
 	}
 	slot := fmt.Sprintf("stress_%d", cluster.Port) + "_" + database
+	chunk := 0
 	c := newCapture(binary.Build(t, "source-postgres"), "by_*", func(run int) map[string]any {
+		chunk = 1 + rng.IntN(64)
 		return map[string]any{
 			"address": cluster.Addr(), "user": pgtest.User, "password": pgtest.Password, "database": database,
-			"advanced": map[string]any{"slotName": slot, "backfill_chunk_size": 1 + rng.IntN(64)},
+			"advanced": map[string]any{"slotName": slot, "backfill_chunk_size": chunk},
 		}
 	}, foldTables()...)
 	before, began := l.Changes(), time.Now()
@@ -110,6 +112,7 @@ func killAndResume(t *testing.T, cluster *pgtest.Cluster, seed uint64, withStand
 	if err := c.caughtUp(rng); err != nil { // while the writers go on
 		t.Fatal(err)
 	}
+	t.Logf("%s: caught up, with chunks of %d rows", time.Since(began).Round(time.Second), chunk)
 	during := l.Changes() - before
 	stopToggling()
 	toggles.Wait()
@@ -131,8 +134,8 @@ func killAndResume(t *testing.T, cluster *pgtest.Cluster, seed uint64, withStand
 	}
 	atLeast("kills of a living process", b.alive, kills)
 	atLeast("changes committed during the backfill", int(during), 1000)
-	atLeast("events dropped as contained", b.contained, 50)
-	atLeast("events emitted inside a window", b.newer, 50)
+	atLeast("events dropped as contained", b.contained, enoughEvents)
+	atLeast("events emitted inside a window", b.newer, enoughEvents)
 	atLeast("kills with rows of a chunk after the last STATE", b.chunkAfter, 10)
 	if withStandby {
 		atLeast("transactions in the log before they were visible", len(b.invisible), 20)

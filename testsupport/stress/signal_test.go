@@ -119,23 +119,21 @@ var stoppedIn = []struct {
 	{"idle", func(t *testing.T) *watched {
 		cluster := servers.Cluster(t, 15)
 		database := cluster.NewDatabase(t)
-		exec(t, cluster, database, fmt.Sprintf(bigTable, 3000))
+		exec(t, cluster, database, fmt.Sprintf(bigTable, 6000))
 		w, run := startTail(t, cluster, database, map[string]any{"backfill_chunk_size": 500}, -1)
-		w.await("the end of the backfill after 1 MiB or so", func() bool { return isActive(run) })
+		w.await("the end of the backfill after more than 1 MiB", func() bool { return isActive(run) })
 		w.locked(func() { w.stopAt = w.process.Taken() })
 		exec(t, cluster, database, "UPDATE big SET word = 'y' WHERE k = 1") // what lets the reader notice that it has stopped
 		w.await("the reader to have stopped", func() bool { return w.stopped })
-		if n := w.process.Taken(); n < mebibyte/2 {
-			t.Errorf("only %d bytes were read", n)
-		}
+		atLeastAMebibyte(t, w)
 		return w
 	}},
 	{"hung commit", func(t *testing.T) *watched {
 		cluster := pgtest.Start(t, pgtest.Options{}) // a setting of the whole cluster
 		database := cluster.NewDatabase(t)
-		exec(t, cluster, database, fmt.Sprintf(bigTable, 3000))
+		exec(t, cluster, database, fmt.Sprintf(bigTable, 6000))
 		w, run := startTail(t, cluster, database, map[string]any{"backfill_chunk_size": 500}, -1)
-		w.await("the end of the backfill after 1 MiB or so", func() bool { return isActive(run) })
+		w.await("the end of the backfill after more than 1 MiB", func() bool { return isActive(run) })
 		if err := standby.Block(cluster); err != nil {
 			t.Fatal(err)
 		}
@@ -151,8 +149,16 @@ var stoppedIn = []struct {
 		})
 		w.await("a transaction that is not visible as a STATE is due", func() bool { return logged(run, "not visible yet", "due=true") })
 		w.locked(func() { w.stopAt = 0 })
+		atLeastAMebibyte(t, w)
 		return w
 	}},
+}
+
+func atLeastAMebibyte(t *testing.T, w *watched) {
+	t.Helper()
+	if n := w.process.Taken(); n < mebibyte {
+		t.Errorf("only %d bytes were read before the reader stopped", n)
+	}
 }
 
 func isActive(run *replay.Run) bool {
