@@ -32,12 +32,6 @@ type capture struct {
 	bites          bites
 }
 
-// keyless is the stream of the table without a key, whose only chunk has very many rows.
-const keyless = "public.by_none"
-
-// enoughEvents is how many events of each kind a window has to meet.
-const enoughEvents = 50
-
 // bites counts what makes the test worth its time.
 type bites struct {
 	alive          int // at the kill
@@ -75,23 +69,21 @@ func (c *capture) killed(rng *rand.Rand, records int, patience time.Duration) er
 	if err != nil {
 		return err
 	}
+	var line []byte
 	run := &replay.Run{}
 	timer := time.AfterFunc(patience, func() { _ = p.Kill() })
 	defer timer.Stop()
-	chunkRows, inKeyed := 0, false
+	chunkRows := 0
 	take := func(line []byte) error {
-		m, err := run.Line(line)
-		if err != nil {
-			return fmt.Errorf("run %d: %w: %.300s", c.runs, err, line)
+		m, lineErr := run.Line(line)
+		if lineErr != nil {
+			return fmt.Errorf("run %d: %w: %.300s", c.runs, lineErr, line)
 		}
 		switch {
 		case m.State != nil:
-			chunkRows, inKeyed = 0, false
-		case m.Record != nil && isScanned(m.Record.Data):
+			chunkRows = 0
+		case m.Record != nil && bytes.Contains(m.Record.Data, []byte(`"snapshot":true`)):
 			chunkRows++
-			inKeyed = m.Record.Stream.String() != keyless
-		case m.Record != nil:
-			inKeyed = false
 		case m.Log != nil:
 			c.bites.log(m.Log.Message)
 		}
@@ -99,8 +91,10 @@ func (c *capture) killed(rng *rand.Rand, records int, patience time.Duration) er
 	}
 	inChunk := rng.IntN(4) > 0 // most kills hit a chunk whose fence is not reached, while the backfill lasts; the pipe is short, so the writer is there, too
 	for run.Records() < records || inChunk && chunkRows == 0 && run.Records() < records+5000 {
-		c.stall(rng, inKeyed)
-		line, err := p.Next()
+		if rng.IntN(40) == 0 { // a slow reader: windows last longer, and the log runs ahead
+			time.Sleep(time.Duration(rng.IntN(120)) * time.Millisecond)
+		}
+		line, err = p.Next()
 		if errors.Is(err, io.EOF) {
 			break
 		}
@@ -166,46 +160,30 @@ func (c *capture) take(run *replay.Run, upTo int) error {
 	return err
 }
 
-// stall is a slow reader: windows last longer, and the log runs ahead. At the rows of a keyed chunk above all: the connector is held up at the STATE
-// after it, and what is committed meanwhile is contained in the snapshot of the next chunk before it comes from the log. It is slow until that was seen
-// often enough, and never so at the log itself, which the writers would outrun.
-func (c *capture) stall(rng *rand.Rand, inKeyed bool) {
-	oneIn := 200
-	if inKeyed && min(c.bites.contained, c.bites.newer) < 2*enoughEvents {
-		oneIn = 8
-	}
-	if rng.IntN(oneIn) == 0 {
-		time.Sleep(time.Duration(rng.IntN(100)) * time.Millisecond)
-	}
-}
-
 // caughtUp runs the connector to its end, reading slowly now and then when rng is not nil.
 func (c *capture) caughtUp(rng *rand.Rand) error {
 	p, err := c.start(false)
 	if err != nil {
 		return err
 	}
+	var line []byte
 	run := &replay.Run{}
-	inKeyed := false
 	for {
-		if rng != nil && (inKeyed || run.Records() < 3000) { // what comes first may be the log of many changes
-			c.stall(rng, inKeyed)
+		if rng != nil && run.Records() < 3000 && rng.IntN(100) == 0 {
+			time.Sleep(time.Duration(rng.IntN(60)) * time.Millisecond)
 		}
-		line, err := p.Next()
+		line, err = p.Next()
 		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {
 			return err
 		}
-		m, err := run.Line(line)
-		if err != nil {
-			return fmt.Errorf("run %d: %w: %.300s", c.runs, err, line)
+		m, lineErr := run.Line(line)
+		if lineErr != nil {
+			return fmt.Errorf("run %d: %w: %.300s", c.runs, lineErr, line)
 		}
-		switch {
-		case m.Record != nil:
-			inKeyed = isScanned(m.Record.Data) && m.Record.Stream.String() != keyless
-		case m.Log != nil:
+		if m.Log != nil {
 			c.bites.log(m.Log.Message)
 		}
 	}
@@ -231,9 +209,6 @@ func (c *capture) caughtUp(rng *rand.Rand) error {
 	}
 	return c.fold.Add(n, run, replay.Whole)
 }
-
-// isScanned tells the rows of a chunk from the changes of the log.
-func isScanned(document []byte) bool { return bytes.Contains(document, []byte(`"snapshot":true`)) }
 
 func lastLogs(run *replay.Run) string {
 	var b strings.Builder
