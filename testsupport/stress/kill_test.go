@@ -148,8 +148,8 @@ func killAndResume(t *testing.T, cluster *pgtest.Cluster, seed uint64, withStand
 	}
 	atLeast("kills of a living process", b.alive, kills)
 	atLeast("changes committed during the backfill", int(during), 1000)
-	atLeast("events dropped as contained", b.contained, 50)
-	atLeast("events emitted inside a window", b.newer, 50)
+	atLeast("events dropped as contained", contained, 50)
+	atLeast("events emitted inside a window", newer, 50)
 	atLeast("kills with rows of a chunk after the last STATE", b.chunkAfter, 10)
 	if withStandby {
 		atLeast("transactions in the log before they were visible", len(b.invisible), 20)
