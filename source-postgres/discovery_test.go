@@ -187,7 +187,7 @@ func FuzzStreamName(f *testing.F) {
 	f.Add("public", "%%2E.%2525")
 	f.Fuzz(func(t *testing.T, schema, name string) {
 		if schema == "" || name == "" {
-			t.Skip()
+			return // the catalog has no such names
 		}
 		table := sqlcapture.TableName{Schema: schema, Name: name}
 		stream := streamName(table)
