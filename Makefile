@@ -28,7 +28,7 @@ space := $(empty) $(empty)
 RACE_PATTERN := ^$(MODULE)/($(subst $(space),|,$(RACE_DIRS)))(/|$$)
 
 TESTFLAGS ?=
-TESTTIMEOUT ?= 10m
+TESTTIMEOUT ?= 20m
 FUZZTIME ?= 30s
 SUITE ?= .
 SEEDS ?= 200
@@ -104,21 +104,21 @@ race: setup build ## all tests with the race detector, RACECOUNT times
 	cd testsupport && go test -race -count=$(or $(RACECOUNT),1) -p 2 -timeout 60m $(TESTFLAGS) ./...
 
 .PHONY: test-runners
-test-runners: setup build ## run our sources under PyAirbyte and airbyte-cdk's standard tests
+test-runners: setup build ## run our sources and materializations under PyAirbyte, and sources under airbyte-cdk's standard tests
 	testsupport/runners/run.sh
 
 .PHONY: demo
-demo: ## capture a database that changes, kill the capture five times, compare; BREAK=1 must find a changed value
+demo: ## copy a database that changes into another, kill runner, source and sink in turn, compare; BREAK=1 must find a changed value
 	@testsupport/setup.sh --demo
 	@mkdir -p bin
-	@GOWORK=off CGO_ENABLED=0 go build -trimpath -ldflags '$(LDFLAGS)' -o bin/ ./source-postgres
+	@GOWORK=off CGO_ENABLED=0 go build -trimpath -ldflags '$(LDFLAGS)' -o bin/ ./source-postgres ./materialize-postgres ./pipeline
 	@cd testsupport && go build -o ../bin/.demo ./cmd/demo
 	@BREAK=$(BREAK) bin/.demo
 
 .PHONY: stress
 stress: setup build ## seeded suites at length: SUITE=name (a part of the test's name) SEEDS=n
-	STRESS_SEEDS=$(SEEDS) GOWORK=off go test -count=1 -p 1 -timeout 0 -v -run '$(SUITE)' ./...
-	cd testsupport && STRESS_SEEDS=$(SEEDS) go test -count=1 -p 1 -timeout 0 -v -run '$(SUITE)' ./...
+	STRESS_SEEDS=$(SEEDS) GOWORK=off go test -count=1 -p 1 -timeout 0 -v -run '(?i)$(SUITE)' ./...
+	cd testsupport && STRESS_SEEDS=$(SEEDS) go test -count=1 -p 1 -timeout 0 -v -run '(?i)$(SUITE)' ./...
 
 .PHONY: bench
 bench: setup build ## measure beside the public references and write docs/benchmarks.md

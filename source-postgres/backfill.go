@@ -12,6 +12,7 @@ import (
 
 	"github.com/jackc/pgconn"
 
+	"github.com/estuary/connectors/internal/pgserver"
 	"github.com/estuary/connectors/internal/pgwire"
 	"github.com/estuary/connectors/protocol"
 	"github.com/estuary/connectors/sqlcapture"
@@ -128,7 +129,7 @@ func (s *scanner) rollback() {
 func (s *scanner) scanError(t sqlcapture.TableName, err error) error {
 	name := quoteTable(t.Schema, t.Name)
 	cfg := s.session.config
-	switch code := sqlState(err); code {
+	switch code := pgserver.State(err); code {
 	case "55P03": // lock_not_available
 		return sqlcapture.ErrLocked
 	case "42P01", "3F000": // undefined_table, invalid_schema_name
@@ -146,7 +147,7 @@ func (s *scanner) scanError(t sqlcapture.TableName, err error) error {
 		}}
 	case "42703": // undefined_column: the description is younger than the request
 		return &sqlcapture.TableProblem{Table: t, Problem: &protocol.Problem{
-			Kind: protocol.Config, Summary: fmt.Sprintf("table %s has lost a column that is part of its key", name), Fix: "give this stream no state, so that it is read anew", Err: err,
+			Kind: protocol.Config, Summary: fmt.Sprintf("table %s has lost a column that is part of its key", name), Fix: "give this stream no state (under pipeline: pipeline backfill FILE STREAM), so that it is read anew", Err: err,
 		}}
 	}
 	return cfg.explain("reading table "+name, err)
@@ -248,7 +249,7 @@ func (s *scanner) searchPath(t *sqlcapture.Table, key []string) string {
 
 // isNoValue tells whether the server refused a literal as no value of its type: one of an enum's values was renamed since it was read, say.
 func isNoValue(err error) bool {
-	switch sqlState(err) {
+	switch pgserver.State(err) {
 	case "22P02", "22003", "22007", "22008": // invalid_text_representation, out of range, invalid_datetime_format, datetime_field_overflow
 		return true
 	}

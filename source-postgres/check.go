@@ -21,7 +21,7 @@ const minVersion = 100000
 
 // check looks for everything that would stop a read of the bindings, nil: of whatever is readable. It returns joined *protocol.Problem; any other error
 // means that it could not look. Nothing is written: the session is read-only. What is only worth knowing goes to the log as a warning.
-func check(ctx context.Context, c *config, bs []protocol.Binding) error {
+func check(ctx context.Context, c *config, task string, bs []protocol.Binding) error {
 	conn, err := c.connectWith(ctx, map[string]string{"default_transaction_read_only": "on"})
 	if err != nil {
 		return err
@@ -41,7 +41,7 @@ func check(ctx context.Context, c *config, bs []protocol.Binding) error {
 	if err != nil {
 		return err
 	}
-	p := &prober{config: c, conn: conn, catalog: k, version: version}
+	p := &prober{config: c, task: task, conn: conn, catalog: k, version: version}
 	// The connection runs one probe at a time; a probe that could not look keeps the others from nothing.
 	for _, probe := range []func(context.Context) error{p.server, p.role, p.slot, func(ctx context.Context) error { return p.tables(ctx, bs) }, p.surroundings} {
 		if err := probe(ctx); err != nil {
@@ -54,6 +54,7 @@ func check(ctx context.Context, c *config, bs []protocol.Binding) error {
 // prober gathers what the probes of one check find.
 type prober struct {
 	config  *config
+	task    string
 	conn    *pgx.Conn
 	catalog *catalog
 	version int
@@ -129,7 +130,10 @@ func (p *prober) role(ctx context.Context) error {
 
 // slot looks at the replication slot. A slot in use is no problem: the capture is running.
 func (p *prober) slot(ctx context.Context) error {
-	name := p.config.baseSlotName("")
+	name, err := p.slotBase(ctx)
+	if err != nil {
+		return err
+	}
 	st, err := readSlot(ctx, p.conn, name)
 	if err != nil {
 		return p.config.explain("looking up the replication slot", err)
@@ -147,7 +151,7 @@ func (p *prober) slot(ctx context.Context) error {
 	}
 	if why := st.lost(); why != "" {
 		p.errs = append(p.errs, &protocol.Problem{
-			Kind: protocol.Config, Summary: why, Fix: "then start over, or set advanced.on_gap to rebackfill", SQL: dropSlotSQL(name),
+			Kind: protocol.Config, Summary: why, Fix: "then start over (under pipeline: pipeline backfill FILE '*'), or set advanced.on_gap to rebackfill", SQL: dropSlotSQL(name),
 		})
 		return nil
 	}
@@ -155,6 +159,11 @@ func (p *prober) slot(ctx context.Context) error {
 		p.errs = append(p.errs, problem)
 	}
 	return nil
+}
+
+// slotBase is the name that a read would use if it went on from a state: whether there will be one, check is not told.
+func (p *prober) slotBase(ctx context.Context) (string, error) {
+	return slotBase(ctx, p.conn, p.config, p.task, protocol.FullRange, true)
 }
 
 func (p *prober) freeSlots(ctx context.Context, name string) error {
@@ -220,6 +229,9 @@ func (p *prober) table(ctx context.Context, r *relation, b protocol.Binding) {
 	if err != nil {
 		p.errs = append(p.errs, err)
 		return
+	}
+	if problem := t.Unreadable(); problem != nil {
+		p.errs = append(p.errs, problem)
 	}
 	switch key := pointers(t.Key); {
 	case t.Key == nil && b.Key == nil:
@@ -301,6 +313,7 @@ func (p *prober) offeredTables(ctx context.Context) error {
 	case len(unreadable) > 0:
 		log.WithField("tables", shorten(unreadable)).Warn("the user may not read some of the tables")
 	}
+	warnOfReserved(relations)
 	if err := p.warnOfUnpublished(ctx, relations); err != nil {
 		return err
 	}
@@ -352,7 +365,11 @@ func (p *prober) surroundings(ctx context.Context) error {
 	if keep != "-1" {
 		log.WithField("max_slot_wal_keep_size", keep).Warn("the server gives up the slot when the capture stands still for longer than this much log")
 	}
-	idle, err := idleSlots(ctx, p.conn, p.config, p.config.baseSlotName(""))
+	base, err := p.slotBase(ctx)
+	if err != nil {
+		return err
+	}
+	idle, err := idleSlots(ctx, p.conn, p.config, base)
 	if err != nil {
 		return p.config.explain("listing replication slots", err)
 	}

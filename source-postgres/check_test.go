@@ -35,7 +35,7 @@ func TestCheck_NamesEachCure(t *testing.T) {
 		cure   string // for a problem whose cure is no SQL
 	}{
 		{"nothing", "", nil, "", ""},
-		{"wrong password", "", func(c *config) { c.Password = "hunter2" }, "does not accept the password of user", ""},
+		{"wrong password", "", func(c *config) { c.Password = "hunter2" }, "correct user or password, or set a new one: ALTER ROLE ", ""},
 		{"no such user", "", func(c *config) { c.User = "nobody_here" }, "does not accept the password of user", ""},
 		{"no such database", "", func(c *config) { c.Database = "no such" }, `database "no such" does not exist`, ""},
 		{"no login", "ALTER ROLE $role NOLOGIN", nil, "may not log in", ""},
@@ -69,7 +69,7 @@ func TestCheck_NamesEachCure(t *testing.T) {
 				c.change(&configured)
 			}
 			before := s.query(catalogs)
-			err := check(t.Context(), &configured, bindings("orders", "items"))
+			err := check(t.Context(), &configured, "", bindings("orders", "items"))
 			if after := s.query(catalogs); after != before {
 				t.Errorf("the check wrote:\n%s\nbefore it was:\n%s", after, before)
 			}
@@ -88,7 +88,9 @@ func TestCheck_NamesEachCure(t *testing.T) {
 				if strings.Contains(err.Error(), "hunter2") || strings.Contains(err.Error(), rolePassword) {
 					t.Errorf("the password is shown: %v", err)
 				}
-				s.exec(expand(problem.SQL))
+				if c.change == nil { // else there is nothing to mend on the server
+					s.exec(expand(problem.SQL))
+				}
 			}
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Fatalf("got %v, want it to contain %q", err, c.want)
@@ -97,7 +99,7 @@ func TestCheck_NamesEachCure(t *testing.T) {
 				return
 			}
 			s.exec(expand(c.cure))
-			if err := check(t.Context(), s.config, bindings("orders", "items")); err != nil {
+			if err := check(t.Context(), s.config, "", bindings("orders", "items")); err != nil {
 				t.Errorf("after the cure: %v", err)
 			}
 		})
@@ -110,7 +112,7 @@ func TestCheck_TellsEverythingAtOnce(t *testing.T) {
 	s.exec("ALTER ROLE $role NOREPLICATION", "REVOKE CREATE ON DATABASE "+s.config.Database+" FROM $role", "SELECT pg_create_physical_replication_slot('standby')",
 		"CREATE TABLE orders (id int PRIMARY KEY)", "CREATE TABLE keyless (id int)", "CREATE TABLE guarded (id int PRIMARY KEY)", "ALTER TABLE guarded ENABLE ROW LEVEL SECURITY", "GRANT SELECT ON guarded TO $role")
 	before := s.query(catalogs)
-	err := check(t.Context(), s.config, bindings("orders", "keyless", "guarded", "gone"))
+	err := check(t.Context(), s.config, "", bindings("orders", "keyless", "guarded", "gone"))
 	if after := s.query(catalogs); after != before {
 		t.Errorf("the check wrote:\n%s\nbefore it was:\n%s", after, before)
 	}
@@ -138,12 +140,12 @@ func TestCheck_TellsEverythingAtOnce(t *testing.T) {
 // Without streams a database is fine as long as some of its tables can be read.
 func TestCheck_WithoutStreams(t *testing.T) {
 	s := newSite(t, 15)
-	if err := check(t.Context(), s.config, nil); err != nil {
+	if err := check(t.Context(), s.config, "", nil); err != nil {
 		t.Errorf("an empty database: %v", err)
 	}
 	s.exec("CREATE TABLE a (id int PRIMARY KEY)", "CREATE TABLE b (id int PRIMARY KEY)")
 	hook := listen(t)
-	err := check(t.Context(), s.config, nil)
+	err := check(t.Context(), s.config, "", nil)
 	problem, ok := errors.AsType[*protocol.Problem](protocol.Problems(err)[0])
 	if !ok || !strings.Contains(problem.Summary, "may read none of the 2 tables") {
 		t.Fatalf("got %v", err)
@@ -152,19 +154,19 @@ func TestCheck_WithoutStreams(t *testing.T) {
 		t.Errorf("a problem and a warning: %s", logged(hook))
 	}
 	s.exec("GRANT SELECT ON a TO $role")
-	if err := check(t.Context(), s.config, nil); err != nil {
+	if err := check(t.Context(), s.config, "", nil); err != nil {
 		t.Errorf("with one readable table: %v", err)
 	}
 	if !strings.Contains(logged(hook), "public.b") || strings.Contains(logged(hook), "public.a") {
 		t.Errorf("the warning has to name b alone: %s", logged(hook))
 	}
 	s.exec("REVOKE SELECT ON a FROM $role", problem.SQL)
-	if err := check(t.Context(), s.config, nil); err != nil {
+	if err := check(t.Context(), s.config, "", nil); err != nil {
 		t.Errorf("after the cure: %v", err)
 	}
 	s.exec("CREATE PUBLICATION flow_publication FOR TABLE b")
 	hook = listen(t)
-	if err := check(t.Context(), s.config, nil); err != nil {
+	if err := check(t.Context(), s.config, "", nil); err != nil {
 		t.Errorf("with a publication: %v", err)
 	}
 	if got := logged(hook); !strings.Contains(got, "these tables are not published") || !strings.Contains(got, "public.a") || strings.Contains(got, "public.b") {
@@ -181,8 +183,8 @@ func TestCheck_LostSlot(t *testing.T) {
 		s.exec("SELECT pg_logical_emit_message(false, 'x', repeat('x', 1000)); SELECT pg_switch_wal()", "CHECKPOINT")
 		return s.query("SELECT wal_status FROM pg_replication_slots") == "lost"
 	})
-	err := check(t.Context(), s.config, nil)
-	if err == nil || !strings.Contains(err.Error(), "max_slot_wal_keep_size") || !strings.Contains(err.Error(), dropSlotSQL(s.config.Advanced.SlotName)) {
+	err := check(t.Context(), s.config, "", nil)
+	if err == nil || !strings.Contains(err.Error(), "max_slot_wal_keep_size") || !strings.Contains(err.Error(), dropSlotSQL(s.config.Advanced.SlotName)) || !strings.Contains(err.Error(), "pipeline backfill FILE '*'") {
 		t.Errorf("got %v", err)
 	}
 	_, exists, lost, err := s.slot(0).earliest(t.Context())
@@ -191,8 +193,32 @@ func TestCheck_LostSlot(t *testing.T) {
 	}
 	s.exec(dropSlotSQL(s.config.Advanced.SlotName))
 	hook := listen(t)
-	if err := check(t.Context(), s.config, nil); err != nil || !strings.Contains(logged(hook), "max_slot_wal_keep_size=1MB") {
+	if err := check(t.Context(), s.config, "", nil); err != nil || !strings.Contains(logged(hook), "max_slot_wal_keep_size=1MB") {
 		t.Errorf("after the cure: %v, log: %s", err, logged(hook))
+	}
+}
+
+// A capture that the runner names has a slot of its own, whatever becomes of the one for runs by hand.
+func TestCheck_LooksAtTheSlotOfTheTask(t *testing.T) {
+	s := newSite(t, 15)
+	s.own("orders", "id int PRIMARY KEY")
+	byHand, task := s.config.Advanced.SlotName, "acmeCo/"+s.config.Advanced.SlotName
+	s.config.Advanced.SlotName = ""
+	named := s.config.baseSlotName(task)
+	t.Cleanup(func() {
+		s.exec("SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots WHERE slot_name IN ('" + named + "', 'flow_slot')")
+	})
+	s.exec("SELECT pg_create_logical_replication_slot('flow_slot', 'test_decoding')")
+	if err := check(t.Context(), s.config, task, bindings("orders")); err != nil {
+		t.Errorf("the slot of somebody else's runs by hand: %v", err)
+	}
+	s.exec("SELECT pg_create_logical_replication_slot('" + named + "', 'test_decoding')")
+	if err := check(t.Context(), s.config, task, bindings("orders")); err == nil || !strings.Contains(err.Error(), named) {
+		t.Errorf("got %v, want a problem of slot %s", err, named)
+	}
+	s.config.Advanced.SlotName = byHand
+	if err := check(t.Context(), s.config, task, bindings("orders")); err != nil {
+		t.Errorf("a configured slot counts for every task: %v", err)
 	}
 }
 
@@ -204,7 +230,7 @@ func TestCheck_Warnings(t *testing.T) {
 	hook := listen(t)
 	bs := bindings("keyless", "orders")
 	bs[1].Key = []string{"/other"}
-	if err := check(t.Context(), s.config, bs); err != nil {
+	if err := check(t.Context(), s.config, "", bs); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"neither a primary key nor a unique index", "the configured key is not the table's own", "nobody reads this replication slot", "pg_drop_replication_slot('" + s.config.Advanced.SlotName + "_80000000')"} {
@@ -223,19 +249,19 @@ func TestCheck_UnreachableServer(t *testing.T) {
 	if err := listener.Close(); err != nil {
 		t.Fatal(err)
 	}
-	err = check(t.Context(), &config{Address: address, User: "u", Password: "hunter2", Database: "d"}, nil)
+	err = check(t.Context(), &config{Address: address, User: "u", Password: "hunter2", Database: "d"}, "", nil)
 	if err == nil || !strings.Contains(err.Error(), "nothing accepts connections at "+address) || protocol.KindOf(err) != protocol.Transient {
 		t.Errorf("got %v", err)
 	}
 	s := newSite(t, 15)
 	s.config.Advanced.SSLMode = "require" // the test's servers have no certificate
-	err = check(t.Context(), s.config, nil)
+	err = check(t.Context(), s.config, "", nil)
 	if err == nil || !strings.Contains(err.Error(), "does not speak TLS") || protocol.KindOf(err) != protocol.Config {
 		t.Errorf("got %v", err)
 	}
 	for _, mode := range []string{"", "disable", "allow", "prefer"} {
 		s.config.Advanced.SSLMode = mode
-		if err := check(t.Context(), s.config, nil); err != nil {
+		if err := check(t.Context(), s.config, "", nil); err != nil {
 			t.Errorf("sslmode %q: %v", mode, err)
 		}
 	}
@@ -246,7 +272,7 @@ func TestCheck_EveryVersion(t *testing.T) {
 		t.Run(fmt.Sprint(version), func(t *testing.T) {
 			s := newSite(t, version)
 			s.own("orders", "id int PRIMARY KEY")
-			if err := check(t.Context(), s.config, bindings("orders")); err != nil {
+			if err := check(t.Context(), s.config, "", bindings("orders")); err != nil {
 				t.Error(err)
 			}
 		})
@@ -259,6 +285,30 @@ func TestNamesEverybody(t *testing.T) {
 	} {
 		if got := namesEverybody(setting); got != want {
 			t.Errorf("%q: got %v", setting, got)
+		}
+	}
+}
+
+// A document has _meta of its own, so that a table with such a column cannot be read; check and discover say so before a run does.
+func TestCheck_AColumnNamedMeta(t *testing.T) {
+	s := newSite(t, 15)
+	s.own("orders", "id int PRIMARY KEY")
+	s.own("taken", "id int PRIMARY KEY, _meta text")
+	err := check(t.Context(), s.config, "", bindings("orders", "taken"))
+	if list := protocol.Problems(err); len(list) != 1 || protocol.KindOf(list[0]) != protocol.Config ||
+		!strings.Contains(err.Error(), "table public.taken has a column named _meta") || !strings.Contains(err.Error(), "rename the column") {
+		t.Errorf("got %v", err)
+	}
+	for what, look := range map[string]func() error{
+		"check":    func() error { return check(t.Context(), s.config, "", nil) },
+		"discover": func() error { _, err := (&postgres{s.config}).Discover(t.Context()); return err },
+	} {
+		hook := listen(t)
+		if err := look(); err != nil {
+			t.Fatalf("%s: %v", what, err)
+		}
+		if !strings.Contains(logged(hook), "a column named _meta") || !strings.Contains(logged(hook), "public.taken") || strings.Contains(logged(hook), "public.orders") {
+			t.Errorf("%s: the log says %s", what, logged(hook))
 		}
 	}
 }

@@ -2,17 +2,14 @@ package main
 
 import (
 	"fmt"
-	"hash/fnv"
-	"net"
-	"strconv"
 	"strings"
 	"time"
 
+	"github.com/estuary/connectors/internal/pgserver"
 	"github.com/estuary/connectors/protocol"
 )
 
 const (
-	defaultPort = 5432
 	defaultSlot = "flow_slot"
 	// maxNameBytes is NAMEDATALEN - 1: the server refuses longer slot names and silently cuts other identifiers.
 	maxNameBytes = 63
@@ -41,12 +38,12 @@ type discoveryFilters struct {
 
 type advanced struct {
 	PublicationName     string        `json:"publicationName" title:"Publication" doc:"Name of the publication. It is created, and tables are added to it, where the role may." default:"flow_publication"`
-	SlotName            string        `json:"slotName,omitempty" title:"Replication slot" doc:"Name of the replication slot, which is created when missing and never dropped. Unless given: flow_slot, or flow_ and the capture's name where the runner tells it." pattern:"^[a-z0-9_]{1,63}$"`
+	SlotName            string        `json:"slotName,omitempty" title:"Replication slot" doc:"Name of the replication slot, which is created when missing and never dropped. Unless given: flow_slot, or flow_ and the capture's name where the runner tells it, and a hash of a name that has other characters than a to z, 0 to 9 and _." pattern:"^[a-z0-9_]{1,63}$"`
 	BackfillChunkSize   int           `json:"backfill_chunk_size" title:"Backfill chunk size" doc:"Rows that one query of a backfill reads." default:"50000" min:"1"`
 	SkipBackfills       string        `json:"skip_backfills,omitempty" title:"Skip backfills" doc:"Comma-separated schema.table names whose existing rows are not read, only their changes; *.* for every table." example:"public.events,public.audit"`
 	SSLMode             string        `json:"sslmode,omitempty" title:"SSL mode" doc:"As in libpq; unless given: prefer. verify-ca and verify-full use the system's certificate authorities, or the file that PGSSLROOTCERT names." enum:"disable,allow,prefer,require,verify-ca,verify-full"`
 	SourceTag           string        `json:"source_tag,omitempty" title:"Source tag" doc:"Copied into /_meta/source/tag of each document."`
-	RediscoveryInterval time.Duration `json:"rediscovery_interval" title:"Rediscovery interval" doc:"Mean time between two looks at the catalog during a run." default:"15m" min:"1m" max:"8760h"`
+	RediscoveryInterval time.Duration `json:"rediscovery_interval" title:"Rediscovery interval" doc:"Mean time between two looks at the catalog during a run; whether a table was replaced or its key changed is looked at 15 times as often." default:"15m" min:"1m" max:"8760h"`
 	StatementTimeout    time.Duration `json:"statement_timeout" title:"Statement timeout" doc:"Time limit of one query of a backfill; the rows that came before it count. 0s: none." default:"2m" min:"0s"`
 	ReadOnlyCapture     bool          `json:"read_only_capture" title:"Read-only capture" doc:"Write nothing into the log, not even the small messages that mark positions."`
 	KeylessChunkPages   int           `json:"keyless_chunk_pages" title:"Keyless chunk pages" doc:"Tables without a usable key up to this many pages of 8 KiB are read in one snapshot, each row exactly once; larger ones range by range, at least once." default:"131072" min:"1"`
@@ -66,11 +63,7 @@ type resource struct {
 
 // Validate looks at what the schema of the configuration cannot say. It touches no network.
 func (c *config) Validate() error {
-	host, port, err := c.hostPort()
-	if err != nil {
-		return err
-	}
-	if err := refusePooler(host, port); err != nil {
+	if err := c.server().RefusePooler("logical replication"); err != nil { // or the address is none
 		return err
 	}
 	if n := len(c.Advanced.PublicationName); n > maxNameBytes {
@@ -89,97 +82,8 @@ func (c *config) Validate() error {
 	return nil
 }
 
-// hostPort reads the address, or its older form of a host and a port.
-func (c *config) hostPort() (host string, port int, err error) {
-	text := strings.TrimSpace(c.Address) // pasted with what stood around it
-	bad := func(fix string) (string, int, error) {
-		// The address is not repeated: people paste whole connection URLs, passwords included.
-		return "", 0, &protocol.Problem{Kind: protocol.Config, Summary: "address is no host or host:port", Fix: fix}
-	}
-	switch {
-	case text == "":
-		return "", 0, &protocol.Problem{Kind: protocol.Config, Summary: "address is missing", Fix: "write host or host:port"}
-	case strings.Contains(text, "://"), strings.ContainsAny(text, "@?=, \t"):
-		return bad("write host or host:port only, and put user, password and database into their own fields")
-	}
-	port = defaultPort
-	if c.Port != 0 {
-		port = c.Port
-	}
-	host = text
-	if h, p, splitErr := net.SplitHostPort(text); splitErr == nil {
-		if port, err = strconv.Atoi(p); err != nil {
-			return bad("the part after the colon is the port, a number")
-		}
-		host = h
-	}
-	host = strings.TrimSuffix(strings.TrimPrefix(host, "["), "]")
-	if host == "" {
-		return bad("the host is missing before the colon")
-	}
-	if port < 1 || port > 65535 {
-		return bad("a port is a number from 1 to 65535")
-	}
-	return host, port, nil
-}
-
-// refusePooler turns away the addresses of connection poolers that are known by their form: none of them can carry logical replication.
-func refusePooler(host string, port int) error {
-	host = strings.ToLower(strings.TrimSuffix(host, "."))
-	direct := ""
-	switch {
-	case strings.HasSuffix(host, ".pooler.supabase.com"),
-		strings.HasSuffix(host, ".supabase.co") && port == 6543:
-		direct = "use the project's direct connection, db.<project>.supabase.co:5432"
-	case strings.HasSuffix(host, ".neon.tech") && strings.Contains(strings.SplitN(host, ".", 2)[0], "-pooler"):
-		direct = "use the endpoint's host without -pooler"
-	case strings.HasSuffix(host, ".postgres.database.azure.com") && port == 6432:
-		direct = "use port 5432, where the server itself listens"
-	case strings.HasSuffix(host, ".db.ondigitalocean.com") && port == 25061:
-		direct = "use the direct port of the cluster, 25060"
-	default:
-		return nil
-	}
-	return &protocol.Problem{Kind: protocol.Config, Summary: "address leads to a connection pooler, which cannot carry logical replication", Fix: direct}
-}
-
-// slotName is the name of the replication slot of the process that owns r. task is the capture's name where the runner gives one. A slot has one
-// reader, so a process that owns the upper part of a split range has a slot of its own.
-func (c *config) slotName(task string, r protocol.Range) string {
-	name := c.baseSlotName(task)
-	if r.Begin == 0 {
-		return name
-	}
-	suffix := fmt.Sprintf("_%08x", r.Begin)
-	return fitName(name, maxNameBytes-len(suffix)) + suffix
-}
-
-// baseSlotName is slotName of the process that owns the begin of the key space, and so the prefix of all slots of this capture.
-func (c *config) baseSlotName(task string) string {
-	switch {
-	case c.Advanced.SlotName != "":
-		return c.Advanced.SlotName
-	case task == "":
-		return defaultSlot
-	}
-	letters := []byte("flow_" + strings.ToLower(task))
-	for i, b := range letters {
-		if (b < 'a' || b > 'z') && (b < '0' || b > '9') {
-			letters[i] = '_'
-		}
-	}
-	return fitName(string(letters), maxNameBytes)
-}
-
-// fitName cuts a name to a number of bytes; a hash of what is cut away keeps cut names apart.
-func fitName(name string, maxBytes int) string {
-	if len(name) <= maxBytes {
-		return name
-	}
-	h := fnv.New32a()
-	_, _ = h.Write([]byte(name)) // a hash never fails
-	suffix := fmt.Sprintf("_%08x", h.Sum32())
-	return name[:maxBytes-len(suffix)] + suffix
+func (c *config) server() *pgserver.Server {
+	return &pgserver.Server{Address: c.Address, Port: c.Port, User: c.User, Password: c.Password, Database: c.Database, SSLMode: c.Advanced.SSLMode}
 }
 
 // typeOptions are the choices about types.

@@ -30,11 +30,11 @@ func decode(t *testing.T, text string) *config {
 
 func TestConfig_Defaults(t *testing.T) {
 	c := decode(t, `{"address": "db.example.com", "password": "x"}`)
-	host, port, err := c.hostPort()
+	host, port, err := c.server().HostPort()
 	if err != nil || host != "db.example.com" || port != 5432 {
 		t.Errorf("host and port: got %s, %d, %v", host, port, err)
 	}
-	if c.User != "flow_capture" || c.Database != "postgres" || c.Advanced.PublicationName != "flow_publication" || c.slotName("", protocol.FullRange) != "flow_slot" {
+	if c.User != "flow_capture" || c.Database != "postgres" || c.Advanced.PublicationName != "flow_publication" || c.baseSlotName("") != "flow_slot" {
 		t.Errorf("got %+v", c)
 	}
 	if c.Advanced.BackfillChunkSize != 50000 || c.Advanced.RediscoveryInterval != 15*time.Minute || c.Advanced.StatementTimeout != 2*time.Minute || c.Advanced.KeylessChunkPages != 131072 {
@@ -60,7 +60,7 @@ func TestConfig_ReadsEveryFormOfAddress(t *testing.T) {
 		`{"address": "h:5433", "port": 5434}`:    "h 5433",
 		`{"address": "xn--bcher-kva.example.x"}`: "xn--bcher-kva.example.x 5432",
 	} {
-		host, port, err := decode(t, text).hostPort()
+		host, port, err := decode(t, text).server().HostPort()
 		if got := host + " " + itoa(port); err != nil || got != want {
 			t.Errorf("%s: got %s, %v, want %s", text, got, err, want)
 		}
@@ -121,20 +121,21 @@ func TestConfig_SlotNames(t *testing.T) {
 		{"configured", "mine", "", 0, "mine"},
 		{"configured wins over the task", "mine", "acme/shop", 0, "mine"},
 		{"task", "", "shop", 0, "flow_shop"},
-		{"task with other characters", "", "Acme Co/shop-1", 0, "flow_acme_co_shop_1"},
-		{"task with letters beyond ASCII", "", "bücher", 0, "flow_b__cher"},
+		{"task with other characters", "", "Acme Co/shop-1", 0, "flow_acme_co_shop_1_ec348546"},
+		{"task of plain letters", "", "shop_2", 0, "flow_shop_2"},
+		{"task with letters beyond ASCII", "", "bücher", 0, "flow_b__cher_72a6cc52"},
 		{"upper half", "mine", "", 0x80000000, "mine_80000000"},
 		{"upper half of a task", "", "shop", 0x0000ff00, "flow_shop_0000ff00"},
 	} {
-		got := (&config{Advanced: advanced{SlotName: c.configured}}).slotName(c.task, protocol.Range{Begin: c.begin, End: 0xffffffff})
+		got := partSlotName((&config{Advanced: advanced{SlotName: c.configured}}).baseSlotName(c.task), protocol.Range{Begin: c.begin, End: 0xffffffff})
 		if got != c.want {
 			t.Errorf("%s: got %q, want %q", c.name, got, c.want)
 		}
 	}
 	seen := map[string]bool{}
-	for _, task := range []string{long + "a", long + "b"} {
+	for _, task := range []string{long + "a", long + "b", "co_l", "co-l", "CO_l", "co.l", "данные", "товары", "acme/b_c", "acme_b/c", "acme/b/c", strings.Repeat("Ä", 40), strings.Repeat("Ö", 40)} {
 		for _, begin := range []uint32{0, 1, 0x80000000} {
-			name := new(config).slotName(task, protocol.Range{Begin: begin, End: 0xffffffff})
+			name := partSlotName(new(config).baseSlotName(task), protocol.Range{Begin: begin, End: 0xffffffff})
 			if len(name) > 63 || seen[name] {
 				t.Errorf("slot name %q has %d bytes, or is another's", name, len(name))
 			}

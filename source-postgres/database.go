@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"net"
 	"time"
 
 	"github.com/jackc/pgconn"
@@ -13,13 +12,7 @@ import (
 	"github.com/estuary/connectors/internal/pgwire"
 )
 
-const (
-	applicationName = "source-postgres"
-	connectTimeout  = 20 * time.Second
-)
-
-// keepAlive finds a peer that has vanished (a NAT that forgot us, a machine that lost its power) within five minutes.
-var keepAlive = net.KeepAliveConfig{Enable: true, Idle: 120 * time.Second, Interval: 30 * time.Second, Count: 6}
+const applicationName = "source-postgres"
 
 // querier runs SQL: a connection, or a transaction of one.
 type querier interface {
@@ -75,28 +68,11 @@ func prepareRows(ctx context.Context, conn *pgwire.Conn) error {
 // pgConfig is how to connect; with replication, as a walsender that also understands SQL. The environment is not asked, except for the certificates
 // that PGSSLROOTCERT, PGSSLCERT and PGSSLKEY name.
 func (c *config) pgConfig(replication bool) (*pgconn.Config, error) {
-	host, port, err := c.hostPort()
-	if err != nil {
-		return nil, err
-	}
-	mode := c.Advanced.SSLMode
-	if mode == "" {
-		mode = "prefer"
-	}
-	// Only what shapes the TLS configuration and its fallbacks goes through the parser: it never sees the password, so no error of it can quote it,
-	// and with a password given it looks into no password file.
-	p, err := pgconn.ParseConfig(fmt.Sprintf("host='%s' port=%d user=x password=x sslmode=%s target_session_attrs=any", quoteConn(host), port, mode))
-	if err != nil {
-		return nil, c.explain("reading the connection settings", err)
-	}
-	p.User, p.Password, p.Database = c.User, c.Password, c.Database
-	p.ConnectTimeout = connectTimeout
-	p.DialFunc = (&net.Dialer{Timeout: connectTimeout, KeepAliveConfig: keepAlive}).DialContext
-	p.RuntimeParams = sessionSettings()
+	settings := sessionSettings()
 	if replication {
-		p.RuntimeParams["replication"] = "database"
+		settings["replication"] = "database"
 	}
-	return p, nil
+	return c.server().Config(settings)
 }
 
 // connect opens a connection for queries.
@@ -133,24 +109,10 @@ func (c *config) connectWith(ctx context.Context, more map[string]string) (conn 
 }
 
 // closeQuietly ends a connection that is of no use any more. It does not wait for a server that does not answer.
-//
-
 func closeQuietly(conn *pgx.Conn) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
 	_ = conn.Close(ctx) // nothing depends on a polite end
-}
-
-// quoteConn escapes a value for a keyword/value connection string.
-func quoteConn(s string) string {
-	out := make([]byte, 0, len(s))
-	for i := range len(s) {
-		if s[i] == '\'' || s[i] == '\\' {
-			out = append(out, '\\')
-		}
-		out = append(out, s[i])
-	}
-	return string(out)
 }
 
 // serverVersion is server_version_num, e.g. 150018.

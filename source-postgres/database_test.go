@@ -98,7 +98,7 @@ func TestGrants_OfTheReadmeSuffice(t *testing.T) {
 		t.Fatalf("the SQL is not about the role: %s", sql)
 	}
 	s.exec(pasted)
-	if err := check(t.Context(), s.config, bindings("orders", "items")); err != nil {
+	if err := check(t.Context(), s.config, "", bindings("orders", "items")); err != nil {
 		t.Errorf("got %v", err)
 	}
 }

@@ -69,13 +69,36 @@ func (k *catalog) Tables(ctx context.Context, names []sqlcapture.TableName) ([]*
 	return tables, nil
 }
 
-// Unpublished tells which tables the publication lacks; see sqlcapture.Catalog.
-func (k *catalog) Unpublished(ctx context.Context, names []sqlcapture.TableName) ([]sqlcapture.TableName, error) {
-	published, err := k.published.state(ctx)
+// Marks tells tables and their keys apart, see sqlcapture.Catalog: by the oid, the replica identity and the unique indexes.
+func (k *catalog) Marks(ctx context.Context, names []sqlcapture.TableName) (map[sqlcapture.TableName]string, error) {
+	schemas, tables := make([]string, len(names)), make([]string, len(names))
+	for i, n := range names {
+		schemas[i], tables[i] = n.Schema, n.Name
+	}
+	marks, err := k.marks(ctx, schemas, tables)
+	return marks, k.config.explain("looking at the captured tables", err)
+}
+
+func (k *catalog) marks(ctx context.Context, schemas, tables []string) (map[sqlcapture.TableName]string, error) {
+	rows, err := k.conn.Query(ctx, `SELECT w.schema, w.name, concat_ws(' ', c.oid, c.relkind, c.relpersistence, c.relreplident, (
+		SELECT string_agg(concat_ws(' ', i.indexrelid, i.indkey, i.indisprimary, i.indisreplident, i.indisvalid, i.indimmediate), ',' ORDER BY i.indexrelid)
+		FROM pg_index i WHERE i.indrelid = c.oid AND i.indisunique))
+		FROM unnest($1::text[], $2::text[]) w(schema, name)
+		JOIN pg_namespace n ON n.nspname::text = w.schema JOIN pg_class c ON c.relnamespace = n.oid AND c.relname::text = w.name`, schemas, tables)
 	if err != nil {
 		return nil, err
 	}
-	return slices.DeleteFunc(slices.Clone(names), published.has), nil
+	defer rows.Close()
+	marks := make(map[sqlcapture.TableName]string, len(tables))
+	for rows.Next() {
+		var t sqlcapture.TableName
+		var mark string
+		if err := rows.Scan(&t.Schema, &t.Name, &mark); err != nil {
+			return nil, err
+		}
+		marks[t] = mark
+	}
+	return marks, rows.Err()
 }
 
 // Publish makes the log deliver these tables' changes; see sqlcapture.Catalog.
@@ -156,34 +179,8 @@ func (f *discoveryFilters) offers(schema, name string) bool {
 		return false
 	}
 	return len(f.TablePatterns) == 0 || slices.ContainsFunc(f.TablePatterns, func(pattern string) bool {
-		return matchesGlob(pattern, name) || matchesGlob(pattern, schema+"."+name)
+		return protocol.Glob(pattern, name) || protocol.Glob(pattern, schema+"."+name)
 	})
-}
-
-// matchesGlob compares a name with a pattern in which * stands for any text and ? for one character. It goes back to the last * only, so it takes at most
-// len(pattern) × len(name) steps.
-func matchesGlob(pattern, name string) bool {
-	p, n := []rune(pattern), []rune(name)
-	i, j, star, mark := 0, 0, -1, 0
-	for j < len(n) {
-		switch {
-		case i < len(p) && p[i] == '*':
-			star, mark = i, j
-			i++
-		case i < len(p) && (p[i] == '?' || p[i] == n[j]):
-			i++
-			j++
-		case star >= 0:
-			mark++
-			i, j = star+1, mark
-		default:
-			return false
-		}
-	}
-	for i < len(p) && p[i] == '*' {
-		i++
-	}
-	return i == len(p)
 }
 
 // capturable tells whether the relation is a table whose changes are in the log.
@@ -216,15 +213,21 @@ func (k *catalog) tableWith(types *typeTable, r *relation) (t *sqlcapture.Table,
 	for _, a := range r.Columns {
 		c, ok := types.columnOf(attribute{Name: a.Name, OID: a.Type, Typmod: a.Modifier, NotNull: a.NotNull, BytewiseCollation: a.ByteOrder})
 		known = known && ok
-		c.Collation = a.Collation
+		c.Collation, c.Filled = a.Collation, a.Filled
 		if a.Comment != "" {
 			c.Schema.Description = a.Comment
 		}
 		t.Columns = append(t.Columns, c)
 	}
-	t.Key = r.key(func(a relationColumn) bool {
+	usable := func(a relationColumn) bool {
 		return slices.ContainsFunc(t.Columns, func(c sqlcapture.Column) bool { return c.Name == a.Name && c.AppendKey != nil })
-	})
+	}
+	t.Key = r.key(usable)
+	for _, x := range r.Indexes {
+		if columns := r.indexColumns(x, usable); columns != nil {
+			t.Unique = append(t.Unique, columns)
+		}
+	}
 	return t, known
 }
 
@@ -244,20 +247,37 @@ func (k *catalog) discover(ctx context.Context, source protocol.Schema) ([]proto
 	}
 	streams := make([]protocol.Stream, 0, len(tables))
 	var unreadable []string
+	var relations []*relation
 	for _, t := range tables {
 		s, err := streamOf(t, source)
 		if err != nil {
 			return nil, err
 		}
 		streams = append(streams, s)
-		if r := t.Native.(*relation); !r.Readable || !r.SchemaUsable { //nolint:forcetypeassert // table sets it
+		r := t.Native.(*relation) //nolint:forcetypeassert // table sets it
+		relations = append(relations, r)
+		if !r.Readable || !r.SchemaUsable {
 			unreadable = append(unreadable, r.String())
 		}
 	}
+	warnOfReserved(relations)
 	if len(unreadable) > 0 {
 		log.WithField("tables", shorten(unreadable)).Warn("the user may not read some of the discovered tables")
 	}
 	return streams, nil
+}
+
+// warnOfReserved names the tables that cannot be read for the name of a column; see sqlcapture.Table.Unreadable.
+func warnOfReserved(offered []*relation) {
+	var list []string
+	for _, r := range offered {
+		if slices.ContainsFunc(r.Columns, func(c relationColumn) bool { return c.Name == "_meta" }) {
+			list = append(list, r.String())
+		}
+	}
+	if len(list) > 0 {
+		log.WithField("tables", shorten(list)).Warn("these tables have a column named _meta, where documents hold the operation and its source, and so cannot be read: rename the column")
+	}
 }
 
 // streamOf is the stream of a table.

@@ -216,7 +216,7 @@ func TestMatchesGlob(t *testing.T) {
 		{"a/*", "a/b/c", true},
 		{strings.Repeat("*a", 30) + "b", strings.Repeat("a", 5000), false},
 	} {
-		if got := matchesGlob(c.pattern, c.name); got != c.want {
+		if got := protocol.Glob(c.pattern, c.name); got != c.want {
 			t.Errorf("%.20q %.20q: got %v", c.pattern, c.name, got)
 		}
 	}

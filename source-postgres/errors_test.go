@@ -118,7 +118,7 @@ func TestConnect_GivesUpOnASilentServer(t *testing.T) {
 	defer listener.Close()
 	cfg := &config{Address: listener.Addr().String(), User: "u", Database: "d", Advanced: advanced{SSLMode: "disable"}}
 	settings, err := cfg.pgConfig(false)
-	if err != nil || settings.ConnectTimeout != connectTimeout {
+	if err != nil || settings.ConnectTimeout != 20*time.Second {
 		t.Fatalf("got %v, %v", settings.ConnectTimeout, err)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)

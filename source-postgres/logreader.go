@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"sync"
@@ -230,8 +231,14 @@ func (r *logReader) relation(b *batch, rel *pgoutput.Relation) error {
 	if err != nil {
 		return err
 	}
+	// The server describes a relation again in the middle of a transaction, when anything about any table has changed meanwhile: the count goes on.
+	for known, before := range r.relations {
+		if known.OID == rel.OID && before.txn == r.txn {
+			state.txn, state.rows = before.txn, max(state.rows, before.rows)
+		}
+	}
 	if len(r.relations) > 4096 {
-		clear(r.relations)
+		maps.DeleteFunc(r.relations, func(_ *pgoutput.Relation, s *relationState) bool { return s.txn != r.txn })
 	}
 	r.relations[rel] = state
 	b.events = append(b.events, sqlcapture.Event{Kind: sqlcapture.EventTable, Table: state.table, Txn: r.txn})

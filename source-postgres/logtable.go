@@ -30,6 +30,13 @@ func (l *logTables) describe(rel *pgoutput.Relation) (*sqlcapture.Table, error) 
 	if t.Schema == "" {
 		t.Schema = "pg_catalog" // which the log does not spell out
 	}
+	if rel.Identity == pgoutput.IdentityDefault || rel.Identity == pgoutput.IdentityIndex {
+		for _, c := range rel.Columns {
+			if c.Key {
+				t.Key = append(t.Key, c.Name)
+			}
+		}
+	}
 	unknown := l.columns(t, rel)
 	if unknown == "" {
 		return t, nil

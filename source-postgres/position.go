@@ -53,7 +53,7 @@ func parsePosition(raw json.RawMessage, system string) (sqlcapture.Position, err
 		return nil, &protocol.Problem{
 			Kind:    protocol.Config,
 			Summary: fmt.Sprintf("the state comes from another database cluster (system identifier %s, this one is %s)", form.System, system),
-			Fix:     "point the address to the cluster that was captured, or start over without a state",
+			Fix:     "point the address to the cluster that was captured, or start over without a state (under pipeline: pipeline backfill FILE '*')",
 		}
 	}
 	return position{lsn, system}, nil

@@ -13,6 +13,7 @@ import (
 
 	"github.com/jackc/pgx/v4"
 
+	"github.com/estuary/connectors/internal/pgserver"
 	"github.com/estuary/connectors/protocol"
 	"github.com/estuary/connectors/sqlcapture"
 )
@@ -118,7 +119,7 @@ func (p *publication) ensure(ctx context.Context) error {
 	if problem := p.creatable(s, nil); problem != nil {
 		return problem
 	}
-	if _, err := p.conn.Exec(ctx, p.createSQL(nil)); err != nil && sqlState(err) != codeDuplicateObject {
+	if _, err := p.conn.Exec(ctx, p.createSQL(nil)); err != nil && pgserver.State(err) != codeDuplicateObject {
 		return p.config.explain("creating publication "+p.name, err)
 	}
 	log.WithField("publication", p.name).Info("created the publication")
@@ -194,7 +195,7 @@ func (p *publication) lacking(s *publicationState, r *relation) (add bool, probl
 			"or only add it, if its rows are only ever inserted"
 		if p.mayAdd(s, r) {
 			problem.Fix = "it has no replica identity, so that UPDATE and DELETE on it would fail once it is published: give it a primary key or the identity FULL, and it will be added; " +
-				"if its rows are only ever inserted, add it as it is: " + problem.SQL
+				"if its rows are only ever inserted, add it as it is (" + problem.SQL + ")"
 			problem.SQL = ""
 		}
 		problem.SQL = strings.TrimSpace(identityFullSQL(r) + " " + problem.SQL)
@@ -271,7 +272,7 @@ func (p *publication) add(ctx context.Context, r *relation) (*protocol.Problem, 
 	begin := time.Now()
 	for {
 		err := p.tryAdd(ctx, r)
-		switch sqlState(err) {
+		switch pgserver.State(err) {
 		case codeLockNotAvailable:
 		case codeDuplicateObject: // somebody else was faster
 			return nil, nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	log "github.com/sirupsen/logrus"
 
@@ -27,7 +28,12 @@ func (s *postgres) Read(ctx context.Context, req source.Request, out *source.Out
 	if session.system, err = systemIdentifier(ctx, s.config); err != nil {
 		return err
 	}
-	slot := newSlot(session.conn, s.config, req.Task, req.Range)
+	resumes := slices.ContainsFunc(req.Bindings, func(b protocol.Binding) bool { return len(b.State) > 0 })
+	base, err := slotBase(ctx, session.conn, s.config, req.Task, req.Range, resumes)
+	if err != nil {
+		return err
+	}
+	slot := newSlot(session.conn, s.config, base, req.Range)
 	scanner := &scanner{session: session}
 	defer scanner.close()
 	db := sqlcapture.Database{

@@ -49,6 +49,7 @@ type relationColumn struct {
 	Type      uint32 `json:"type"` // atttypid
 	Modifier  int32  `json:"modifier"`
 	NotNull   bool   `json:"notNull"`
+	Filled    bool   `json:"filled"`    // rows that were there when it was added may have a value in it
 	ByteOrder bool   `json:"byteOrder"` // its collation sorts by the bytes of UTF-8
 	Collation string `json:"collation"` // empty: its type has none
 	Comment   string `json:"comment"`
@@ -75,7 +76,7 @@ type relationLeaf struct {
 // without parameters, so that a chunk's transaction, which runs on a connection of another kind, can use it, too. It takes no locks and asks for no
 // privilege: the columns of tables that cannot be read are described as well.
 func relationSQL(version int, condition string) string {
-	generated, keyColumns, attached := "a.attgenerated <> ''", "i.indnkeyatts", "NOT h.inhdetachpending"
+	generated, keyColumns, attached, missing := "a.attgenerated <> ''", "i.indnkeyatts", "NOT h.inhdetachpending", "a.atthasmissing"
 	if version < 140000 {
 		attached = "true"
 	}
@@ -83,7 +84,7 @@ func relationSQL(version int, condition string) string {
 		generated = "false"
 	}
 	if version < 110000 {
-		keyColumns = "i.indnatts"
+		keyColumns, missing = "i.indnatts", "false"
 	}
 	return `WITH RECURSIVE chosen AS (
 	SELECT c.*, n.nspname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE ` + condition + `
@@ -101,9 +102,9 @@ SELECT json_build_object(
 	'owned', pg_has_role(c.relowner, 'USAGE'), 'schemaUsable', has_schema_privilege(c.relnamespace, 'USAGE'),
 	'readable', has_table_privilege(c.oid, 'SELECT'), 'filtered', row_security_active(c.oid),
 	'columns', (SELECT json_agg(json_build_object('number', a.attnum, 'name', a.attname, 'type', a.atttypid::int8, 'modifier', a.atttypmod,
-			'notNull', a.attnotnull, 'byteOrder', ` + byteOrderSQL(version) + `, 'collation', coalesce(k.collnamespace::regnamespace || '.' || quote_ident(k.collname), ''),
+			'notNull', a.attnotnull, 'filled', a.atthasdef OR a.attidentity <> '' OR ` + missing + ` OR y.typdefault IS NOT NULL, 'byteOrder', ` + byteOrderSQL(version) + `, 'collation', coalesce(k.collnamespace::regnamespace || '.' || quote_ident(k.collname), ''),
 			 'comment', col_description(a.attrelid, a.attnum)) ORDER BY a.attnum)
-		FROM pg_attribute a LEFT JOIN pg_collation k ON k.oid = a.attcollation
+		FROM pg_attribute a JOIN pg_type y ON y.oid = a.atttypid LEFT JOIN pg_collation k ON k.oid = a.attcollation
 		WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped AND NOT (` + generated + `)),
 	'indexes', (SELECT json_agg(json_build_object('name', x.relname, 'primary', i.indisprimary, 'identity', i.indisreplident,
 			'columns', (SELECT json_agg(u.number ORDER BY u.place)

@@ -129,7 +129,7 @@ func (o *opener) notAhead(ctx context.Context, at uint64) error {
 	return &protocol.Problem{
 		Kind:    protocol.Config,
 		Summary: fmt.Sprintf("the state ends at %s, but the server's log only reaches %s: it was restored from a backup, or a failover lost its tail", formatSlotLSN(at), text),
-		Fix:     "start over without a state, so that every table is read anew",
+		Fix:     "start over without a state (under pipeline: pipeline backfill FILE '*'), so that every table is read anew",
 	}
 }
 

@@ -52,9 +52,9 @@ type slot struct {
 	told     bool          // that it was found
 }
 
-// newSlot describes the slot of the process that owns r. conn must not be used by anybody else while a method runs.
-func newSlot(conn querier, c *config, task string, r protocol.Range) *slot {
-	return &slot{conn: conn, config: c, name: c.slotName(task, r), base: c.baseSlotName(task), patience: slotPatience, every: progressEvery}
+// newSlot describes the slot of the process that owns r; base is the capture's name of slots. conn must not be used by anybody else while a method runs.
+func newSlot(conn querier, c *config, base string, r protocol.Range) *slot {
+	return &slot{conn: conn, config: c, name: partSlotName(base, r), base: base, patience: slotPatience, every: progressEvery}
 }
 
 // readSlot looks a slot up; nil: there is none of this name. The row goes through JSON, so that no column is named that an older server lacks.

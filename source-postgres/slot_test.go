@@ -7,12 +7,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/estuary/connectors/internal/pgserver"
 	"github.com/estuary/connectors/internal/pgwire"
 	"github.com/estuary/connectors/protocol"
 )
 
 func (s *site) slot(begin uint32) *slot {
-	return newSlot(s.connect(), s.config, "", protocol.Range{Begin: begin, End: 0xffffffff})
+	return newSlot(s.connect(), s.config, s.config.baseSlotName(""), protocol.Range{Begin: begin, End: 0xffffffff})
 }
 
 func TestSlot_IsCreatedOnceAndBeginsWhereItWasMade(t *testing.T) {
@@ -32,7 +33,7 @@ func TestSlot_IsCreatedOnceAndBeginsWhereItWasMade(t *testing.T) {
 	if got := s.query("SELECT plugin, database FROM pg_replication_slots WHERE slot_name = '" + sl.name + "'"); got != "pgoutput "+s.config.Database {
 		t.Errorf("got the slot %s", got)
 	}
-	if _, err := sl.create(t.Context(), s.replicate()); sqlState(err) != codeDuplicateObject {
+	if _, err := sl.create(t.Context(), s.replicate()); pgserver.State(err) != codeDuplicateObject {
 		t.Errorf("creating it again: got %v", err)
 	}
 }
@@ -263,4 +264,47 @@ func TestSlotLSN(t *testing.T) {
 			t.Errorf("%q: got %X", text, lsn)
 		}
 	}
+}
+
+// Names that only differ in characters that a slot's name cannot have once shared a slot. A capture that began then goes on with it.
+func TestSlot_OfACaptureThatBeganUnderTheOlderName(t *testing.T) {
+	s := newSite(t, 15)
+	unique := strings.TrimPrefix(s.config.Advanced.SlotName, "slot_")
+	s.config.Advanced.SlotName = ""
+	task := "Co-" + unique
+	older, name := "flow_co_"+unique, s.config.baseSlotName(task)
+	half := protocol.Range{Begin: 0x80000000, End: 0xffffffff}
+	base := func(resumes bool, r protocol.Range) string {
+		t.Helper()
+		got, err := slotBase(t.Context(), s.connect(), s.config, task, r, resumes)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got
+	}
+	create := func(slot string) { s.exec("SELECT pg_create_logical_replication_slot('" + slot + "', 'pgoutput')") }
+	expect := func(when string, resumes bool, r protocol.Range, want string) {
+		t.Helper()
+		if got := base(resumes, r); got != want {
+			t.Errorf("%s: got %s, want %s", when, got, want)
+		}
+	}
+	if name == older {
+		t.Fatalf("%s has the slot of %s", task, "co_"+unique)
+	}
+	expect("nothing there", true, protocol.FullRange, name)
+	create(older)
+	expect("begins", false, protocol.FullRange, name)
+	expect("goes on", true, protocol.FullRange, older)
+	expect("goes on, upper half", true, half, older)
+	create(name + "_80000000")
+	expect("goes on with its half's own", true, half, name)
+	create(name)
+	expect("goes on with its own", true, protocol.FullRange, name)
+	s.exec("SELECT pg_drop_replication_slot('" + name + "')")
+	s.exec("SELECT pg_drop_replication_slot('" + older + "')")
+	s.exec("SELECT pg_create_logical_replication_slot('" + older + "', 'test_decoding')")
+	expect("the older name is other software's", true, protocol.FullRange, name)
+	s.config.Advanced.SlotName = "mine"
+	expect("configured", true, protocol.FullRange, "mine")
 }

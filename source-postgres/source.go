@@ -17,8 +17,8 @@ var _ source.Source = (*postgres)(nil)
 func newSource(c config) (source.Source, error) { return &postgres{config: &c}, nil }
 
 // Check looks for everything that would stop a read.
-func (s *postgres) Check(ctx context.Context, bs []protocol.Binding) error {
-	return check(ctx, s.config, bs)
+func (s *postgres) Check(ctx context.Context, task string, bs []protocol.Binding) error {
+	return check(ctx, s.config, task, bs)
 }
 
 // Discover lists the tables that can be captured.

@@ -208,10 +208,20 @@ func (e *engine) housekeeping(ctx context.Context) error {
 		e.lastReport = now
 		e.db.Monitor.Report(ctx, e.position)
 	}
-	if now.Before(e.nextDiscovery) {
+	if !now.Before(e.nextDiscovery) {
+		return e.rediscover(ctx)
+	}
+	if now.Sub(e.lastGlance) < e.o.Rediscover/glances {
 		return nil
 	}
-	return e.rediscover(ctx)
+	changed, err := e.glance(ctx)
+	if err == nil && changed {
+		err = e.rediscover(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	return e.missPublished(ctx) // after it, so that another table under the name is no gap
 }
 
 // report tells how far a stream's backfill is.

@@ -115,10 +115,7 @@ func (e *engine) publish(ctx context.Context, streams []*stream) error {
 			}
 		}
 	}
-	for _, s := range streams {
-		s.unpublished = false
-	}
-	return nil
+	return e.noteDeliveries(ctx, streams)
 }
 
 // scan reads one chunk of s and opens its window. Everything that was consumed is covered by the last checkpoint and visible.
@@ -196,10 +193,10 @@ func (e *engine) streamRows(s *stream, w *window, chunk Chunk) error {
 			break
 		}
 		values, err := chunk.Next()
-		if errors.Is(err, io.EOF) {
-			break
-		}
 		if err != nil {
+			if errors.Is(err, io.EOF) {
+				break
+			}
 			return fmt.Errorf("scanning table %s: %w", s.name, err)
 		}
 		if s.key != nil {
@@ -213,7 +210,7 @@ func (e *engine) streamRows(s *stream, w *window, chunk Chunk) error {
 			if w.keys != nil {
 				w.keys.add(key)
 			}
-			last = append(last[:0], key...)
+			last, key = key, last // the other one's memory is used for the next row
 		}
 		if err := e.emitRow(s, p, values); err != nil {
 			return err
@@ -250,7 +247,7 @@ func (e *engine) emitRow(s *stream, p *plan, values []Value) error {
 	if len(doc)-start > maxDocument {
 		return p.tooLarge(values, len(doc)-start)
 	}
-	b.End(doc)
+	b.EndMembers(doc, p.ends)
 	s.rows++
 	return e.flushFull()
 }

@@ -42,8 +42,11 @@ type Table struct {
 	// Leaves differs when rows may have come or gone without a log entry (partitions attached, detached, re-created). The log leaves it empty.
 	Leaves  string
 	Columns []Column
-	// Key lists the key columns by name, in order; nil: keyless. The log leaves it nil.
+	// Key lists the key columns by name, in order; nil: keyless. In a description by the log: those by which it identifies rows, in any order; nil: it
+	// does not say.
 	Key []string
+	// Unique lists further choices of columns that no two rows share. The log leaves it nil.
+	Unique [][]string
 	// EstimatedRows is for progress only; 0: unknown.
 	EstimatedRows int64
 	// Native is the database's own description.
@@ -66,6 +69,8 @@ type Column struct {
 	Ordered bool
 	// Collation names the order of the values where Type alone does not say. The log leaves it empty.
 	Collation string
+	// Filled: rows that were there before the column may hold another value than NULL in it, by a default or by how it is generated. The log does not say.
+	Filled bool
 }
 
 // Value is a column's value in wire text. nil is NULL; see also Absent.
@@ -83,12 +88,23 @@ func IsAbsent(v Value) bool { return len(v) == 1 && &v[0] == &absent[0] }
 type Catalog interface {
 	// Tables describes the named tables as they are now; one that does not exist is left out. nil names: everything that discovery offers.
 	Tables(ctx context.Context, names []TableName) ([]*Table, error)
-	// Unpublished returns those of the tables whose changes the log does not deliver now.
-	Unpublished(ctx context.Context, names []TableName) ([]TableName, error)
+	// Marks returns for each of the tables that exists a text that differs when another table has taken the name, or its key may have changed. It is
+	// asked about once a minute, so it has to be cheap for thousands of tables.
+	Marks(ctx context.Context, names []TableName) (map[TableName]string, error)
+	// Deliveries tells how the log delivers the tables' changes now; those that it does not deliver are left out. It is asked about as often as Marks.
+	Deliveries(ctx context.Context, names []TableName) (map[TableName]*Delivery, error)
 	// Publish makes the log deliver these tables' changes from now on (adds them to a publication), or returns joined *protocol.Problem, each of
 	// which may be a *TableProblem. Called before Opener.Open, and again
 	// when a table has come back.
 	Publish(ctx context.Context, names []TableName) error
+}
+
+// Delivery is how the log delivers a table's changes. It is kept in the stream's state.
+type Delivery struct {
+	// By names what delivers them (the publication).
+	By string `json:"by"`
+	// Entries are the table's in there, sorted, by names that never come again: an entry that was removed and made anew is another one.
+	Entries []string `json:"entries"`
 }
 
 // TableProblem is a problem that concerns one table only: the other streams go on.

@@ -46,16 +46,21 @@ type engine struct {
 	caughtUp   bool
 	finalFence FenceID // placed once nothing is left to scan, in a run that does not tail
 
-	started, lastState, lastPoll, lastReport, nextDiscovery time.Time
-	gateSettled                                             uint64
-	gateNext, gateSince                                     time.Time
-	bytes                                                   int   // of log, since the last checkpoint
-	unacked                                                 int64 // of log, since the last acknowledgement
-	stopAt                                                  time.Time
-	moved                                                   bool      // the position did, since the last checkpoint
-	holdup                                                  string    // who holds up the unseen transactions
-	redescribed                                             []*stream // to be described anew at the next checkpoint
-	key, oldKey                                             rowkey.Key
+	// marks are those of Catalog, when they were last asked for.
+	marks map[TableName]string
+	// delivered is a position up to which every table that was published then was delivered.
+	delivered Position
+
+	started, lastState, lastPoll, lastReport, lastGlance, nextDiscovery time.Time
+	gateSettled                                                         uint64
+	gateNext, gateSince                                                 time.Time
+	bytes                                                               int   // of log, since the last checkpoint
+	unacked                                                             int64 // of log, since the last acknowledgement
+	stopAt                                                              time.Time
+	moved                                                               bool      // the position did, since the last checkpoint
+	holdup                                                              string    // who holds up the unseen transactions
+	redescribed                                                         []*stream // to be described anew at the next checkpoint
+	key, oldKey                                                         rowkey.Key
 }
 
 // Run captures what req asks for. It returns nil when it has caught up (without Tail) or was stopped at a checkpoint.
@@ -229,6 +234,9 @@ func (e *engine) fenceEvent(ctx context.Context, fence FenceID, at Position) err
 		}
 		return e.checkpoint(ctx)
 	case fence == e.finalFence:
+		if err := e.announce(ctx); err != nil {
+			return err
+		}
 		if e.scanning() { // a table started over meanwhile
 			e.finalFence = 0
 			return nil
@@ -357,7 +365,7 @@ func (e *engine) write(s *stream, p *plan, op byte, image, before []Value, ev *E
 	if len(doc)-start > maxDocument {
 		return p.tooLarge(image, len(doc)-start)
 	}
-	b.End(doc)
+	b.EndMembers(doc, p.ends)
 	return e.flushFull()
 }
 

@@ -31,7 +31,8 @@ type Options struct {
 	OnRewrite Choice
 	// SkipBackfill tells which tables start with their changes only; nil: none.
 	SkipBackfill func(TableName) bool
-	// Rediscover is the time between two looks at the catalog; each wait is multiplied by a random factor in [0.5, 1.5) [15 min].
+	// Rediscover is the time between two looks at the catalog; each wait is multiplied by a random factor in [0.5, 1.5) [15 min]. Whether a table was
+	// replaced or its key changed is looked at 15 times as often.
 	Rediscover time.Duration
 	// MaxRuntime ends a tailing run cleanly at the first checkpoint after it, so that the next start confirms what is durable by then; 0: never.
 	MaxRuntime time.Duration

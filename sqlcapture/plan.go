@@ -18,6 +18,8 @@ type plan struct {
 	names  [][]byte // "name": of each column, quoted, with the colon
 	key    []int    // the stream's key columns, as indexes into table.Columns; nil: keyless
 	docKey []int    // the documents' key: key, unless the runner configured another
+
+	ends []int // where the members of the last document end in its buffer
 }
 
 // newPlan pairs a description with a stream's keys, given by column name. It fails when a key column is missing or unfit.
@@ -81,16 +83,18 @@ func (p *plan) appendKey(dst rowkey.Key, columns []int, after, before []Value) (
 	return dst, true, nil
 }
 
-// appendColumns appends "name":value, for each value that is present.
+// appendColumns appends "name":value, for each value that is present, and notes in ends where they end.
 func (p *plan) appendColumns(dst []byte, values []Value) ([]byte, error) {
 	if len(values) != len(p.table.Columns) {
 		return dst, fmt.Errorf("table %s: a row has %d values for %d columns", p.table, len(values), len(p.table.Columns))
 	}
 	var err error
+	ends := p.ends
 	for i, v := range values {
 		if v == nil {
 			dst = append(dst, p.names[i]...)
 			dst = append(dst, "null,"...)
+			ends = append(ends, len(dst)-1)
 			continue
 		}
 		if IsAbsent(v) {
@@ -100,9 +104,17 @@ func (p *plan) appendColumns(dst []byte, values []Value) ([]byte, error) {
 		if dst, err = p.table.Columns[i].AppendJSON(dst, v); err != nil {
 			return dst, fmt.Errorf("encoding column %q of %s: %w", p.table.Columns[i].Name, p.table, err)
 		}
+		ends = append(ends, len(dst))
 		dst = append(dst, ',')
 	}
+	p.ends = ends
 	return dst, nil
+}
+
+// endDocument closes _meta, the last member, and the document.
+func (p *plan) endDocument(dst []byte) []byte {
+	p.ends = append(p.ends, len(dst)+1)
+	return append(dst, '}', '}')
 }
 
 // rewritesKey tells whether an update gave a column of the key another form of an equal value, as 1.5 for 1.50: whoever compares what is printed sees
@@ -118,19 +130,19 @@ func (p *plan) rewritesKey(e *Event) bool {
 
 // appendRow appends the document of the n-th row of a backfill.
 func (p *plan) appendRow(dst []byte, values []Value, n int64, enc SourceEncoder) ([]byte, error) {
-	dst = append(dst, '{')
+	dst, p.ends = append(dst, '{'), p.ends[:0]
 	dst, err := p.appendColumns(dst, values)
 	if err != nil {
 		return dst, err
 	}
 	dst = append(dst, `"_meta":{"op":"c","source":`...)
 	dst = enc.AppendRow(dst, p.table, n)
-	return append(dst, '}', '}'), nil
+	return p.endDocument(dst), nil
 }
 
 // appendEvent appends the document of a change. image is what stands at the root; before, if not nil, goes to _meta.
 func (p *plan) appendEvent(dst []byte, op byte, image, before []Value, e *Event, enc SourceEncoder) ([]byte, error) {
-	dst = append(dst, '{')
+	dst, p.ends = append(dst, '{'), p.ends[:0]
 	dst, err := p.appendColumns(dst, image)
 	if err != nil {
 		return dst, err
@@ -141,16 +153,17 @@ func (p *plan) appendEvent(dst []byte, op byte, image, before []Value, e *Event,
 	dst = enc.AppendEvent(dst, e)
 	if before != nil {
 		dst = append(dst, `,"before":{`...)
-		start := len(dst)
+		start, members := len(dst), len(p.ends)
 		if dst, err = p.appendColumns(dst, before); err != nil {
 			return dst, err
 		}
+		p.ends = p.ends[:members]
 		if len(dst) > start {
 			dst = dst[:len(dst)-1] // the last comma
 		}
 		dst = append(dst, '}')
 	}
-	return append(dst, '}', '}'), nil
+	return p.endDocument(dst), nil
 }
 
 // largest names the column with the longest value, for the error about a document that is too large.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"hash/fnv"
+	"slices"
 
 	log "github.com/sirupsen/logrus"
 
@@ -19,7 +20,7 @@ func (e *engine) restart(s *stream, why string) error {
 	}
 	s.window, s.phase = nil, pending
 	s.scanned, s.until, s.paged, s.rows = nil, nil, false, 0
-	s.identity, s.leaves = "", ""
+	s.identity, s.leaves, s.delivery = "", "", nil
 	s.gate, s.unpublished = 0, true
 	s.resetReason, s.resetDue, s.dirty = why, true, true
 	e.dropFills(s)
@@ -86,10 +87,14 @@ func (e *engine) tableEvent(ev *Event) error {
 		}
 		return e.restart(s, s.replacedBy(&Table{Identity: ev.Table.Identity}))
 	}
-	if s.phase == pending || s.known == nil || !s.known.grewTo(ev.Table) {
-		return nil
+	if ev.Table.Key != nil && s.otherKey(ev.Table.Key) && (s.window == nil || ev.Txn == nil || !s.window.snapshot.Contains(ev.Txn)) {
+		return e.keyChanged(s, nil, ev.Table.Key)
 	}
-	return e.redescribe(s)
+	if s.phase != pending && s.known != nil && !s.known.agreesWith(ev.Table) {
+		s.dirty = true
+		e.redescribed = append(e.redescribed, s)
+	}
+	return nil
 }
 
 // stale: the event belongs to another table than the one that is captured under this name.
@@ -97,32 +102,29 @@ func (s *stream) stale(ev *Event) bool {
 	return s.identity != "" && ev.Table.Identity != s.identity
 }
 
-// grewTo tells whether the log's description has a column that t lacks, or another type. Columns that only t has are newer than the log.
-func (t *Table) grewTo(logged *Table) bool {
+// agreesWith tells whether the log's description has the same columns, of the same types. If not, either it or t is the newer one.
+func (t *Table) agreesWith(logged *Table) bool {
 	types := make(map[string]string, len(t.Columns))
 	for _, c := range t.Columns {
 		types[c.Name] = c.Type
 	}
 	for _, c := range logged.Columns {
 		if known, ok := types[c.Name]; !ok || known != c.Type {
-			return true
+			return false
 		}
 	}
-	return false
+	return len(types) == len(logged.Columns)
 }
 
-// redescribe reads the table's description anew, since the log sent columns that were not known.
-func (e *engine) redescribe(s *stream) error {
-	s.dirty = true
-	e.redescribed = append(e.redescribed, s)
-	return e.rewritten(s, "a column was added or its type changed")
-}
-
-// announce tells the runner of descriptions that changed, at a commit.
+// announce reads the descriptions of tables anew whose columns the log told otherwise, tells the runner, and acts on what the log does not replay.
 func (e *engine) announce(ctx context.Context) error {
 	list := e.redescribed
 	e.redescribed = nil
 	for _, s := range list {
+		if s.phase == failed || s.phase == missing {
+			continue
+		}
+		before := s.columns
 		tables, err := e.db.Catalog.Tables(ctx, []TableName{s.name})
 		if err != nil {
 			return fmt.Errorf("looking up table %s: %w", s.name, err)
@@ -130,6 +132,11 @@ func (e *engine) announce(ctx context.Context) error {
 		if len(tables) == 1 && s.replacedBy(tables[0]) == "" {
 			if err := e.describe(s, tables[0]); err != nil {
 				return err
+			}
+			if why := rewrittenSince(before, tables[0]); why != "" && s.phase != pending {
+				if err := e.rewritten(s, why); err != nil {
+					return err
+				}
 			}
 		}
 	}
@@ -139,7 +146,7 @@ func (e *engine) announce(ctx context.Context) error {
 // describe takes over a newer description from the catalog.
 func (e *engine) describe(s *stream, t *Table) error {
 	columns := fingerprint(t)
-	changed := s.columns != columns
+	changed := whole(s.columns) != whole(columns)
 	s.known, s.columns = t, columns
 	if !changed {
 		return nil
@@ -181,7 +188,7 @@ func (e *engine) keyLacking(s *stream, ev *Event) error {
 	}
 	return e.fail(s, &protocol.Problem{
 		Kind: protocol.Config, Summary: fmt.Sprintf("a change of table %s at %s was logged without %v, the key that is configured", s.name, ev.Txn.Commit, s.docKey),
-		Fix: "give the table a replica identity that holds the key and give this stream no state, or configure the table's own key",
+		Fix: "give the table a replica identity that holds the key and give this stream no state (under pipeline: pipeline backfill FILE STREAM), or configure the table's own key",
 	})
 }
 
@@ -199,14 +206,66 @@ func (e *engine) gone(s *stream) error {
 	return nil
 }
 
+// glances is how often Marks are asked for between two looks at the catalog: once a minute, with the default of Options.Rediscover.
+const glances = 15
+
+// glance tells whether a captured table may have been replaced, dropped or given another key. The log tells that only of tables that it delivers, and
+// some keys it never tells; rows of a key that is none any more collapse downstream, so it must not take until the next rediscovery.
+func (e *engine) glance(ctx context.Context) (changed bool, err error) {
+	e.lastGlance = e.clock.Now()
+	before := e.marks
+	if e.marks, err = e.db.Catalog.Marks(ctx, namesOf(e.live())); err != nil {
+		return false, fmt.Errorf("looking at the captured tables: %w", err)
+	}
+	for _, s := range e.live() {
+		changed = changed || e.marks[s.name] != before[s.name]
+	}
+	return changed, nil
+}
+
+func namesOf(streams []*stream) []TableName {
+	names := make([]TableName, len(streams))
+	for i, s := range streams {
+		names[i] = s.name
+	}
+	return names
+}
+
+// keyChanged acts on another key of the table. Where the runner knows documents by the old one, only it can change that.
+func (e *engine) keyChanged(s *stream, t *Table, now []string) error {
+	configured, problem := keyColumns(e.req.Bindings[s.binding].Key)
+	why := fmt.Sprintf("its key changed from %v to %v", s.key, now)
+	switch {
+	case problem != nil:
+		return e.fail(s, problem)
+	case len(configured) == 0 && t != nil:
+		return e.rekey(s, t, why)
+	case len(configured) == 0:
+		return e.restart(s, why) // its first chunk tells the new one
+	case len(now) == 0:
+		log.WithField("stream", s.name.String()).Warnf("the table has no key any more; its documents go on having the key %v, and rows that share it count as one downstream", s.docKey)
+		return nil
+	}
+	return e.fail(s, &protocol.Problem{
+		Kind: protocol.Config, Summary: fmt.Sprintf("the key of table %s changed from %v to %v while it was read by the old one, which different rows may share now", s.name, s.key, now),
+		Fix: "discover the streams again, and read this one from its beginning by its new key: give it no state (under pipeline: end the run, then pipeline backfill FILE STREAM)",
+	})
+}
+
+// otherKey tells whether the stream is read by the table's own key, and now is another.
+func (s *stream) otherKey(now []string) bool {
+	return s.key != nil && s.phase != pending && !sameSet(s.key, now)
+}
+
+func sameSet(a, b []string) bool {
+	return len(a) == len(b) && !slices.ContainsFunc(a, func(name string) bool { return !slices.Contains(b, name) })
+}
+
 // rediscover compares the catalog with what is captured.
 func (e *engine) rediscover(ctx context.Context) error {
 	e.scheduleDiscovery()
 	live := e.live()
-	names := make([]TableName, len(live))
-	for i, s := range live {
-		names[i] = s.name
-	}
+	names := namesOf(live)
 	tables, err := e.db.Catalog.Tables(ctx, names)
 	if err != nil {
 		return fmt.Errorf("looking up the captured tables again: %w", err)
@@ -224,6 +283,8 @@ func (e *engine) rediscover(ctx context.Context) error {
 			err = e.restart(s, "the table came back")
 		case s.replacedBy(t) != "":
 			err = e.restart(s, s.replacedBy(t))
+		case s.otherKey(t.Key) && !slices.ContainsFunc(t.Unique, func(columns []string) bool { return sameSet(s.key, columns) }):
+			err = e.keyChanged(s, t, t.Key)
 		default:
 			err = e.describe(s, t)
 		}
@@ -246,15 +307,6 @@ func keyOrder(t *Table, key []string) string {
 				_, _ = fmt.Fprintf(h, "%q %q %q %t;", c.Name, c.Type, c.Collation, c.Ordered)
 			}
 		}
-	}
-	return fmt.Sprintf("%016x", h.Sum64())
-}
-
-// fingerprint tells two lists of columns apart.
-func fingerprint(t *Table) string {
-	h := fnv.New64a()
-	for _, c := range t.Columns {
-		_, _ = fmt.Fprintf(h, "%q %q %t;", c.Name, c.Type, c.NotNull)
 	}
 	return fmt.Sprintf("%016x", h.Sum64())
 }

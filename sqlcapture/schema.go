@@ -1,6 +1,24 @@
 package sqlcapture
 
-import "github.com/estuary/connectors/protocol"
+import (
+	"slices"
+
+	"github.com/estuary/connectors/protocol"
+)
+
+// Unreadable tells what about a table's columns keeps every stream of it from being read; nil: nothing.
+func (t *Table) Unreadable() *protocol.Problem {
+	if !slices.ContainsFunc(t.Columns, func(c Column) bool { return c.Name == meta }) {
+		return nil
+	}
+	return &protocol.Problem{
+		Kind: protocol.Config, Summary: "table " + t.String() + " has a column named " + meta + ", where documents hold the operation and its source",
+		Fix: "rename the column, or leave the table out",
+	}
+}
+
+// meta is the member of documents that is no column.
+const meta = "_meta"
 
 // StreamSchema is the schema of a table's documents: its columns at the root, and _meta with the operation, where the change came from, and the row
 // before it. Only key columns are required, since a log may leave out others; so the root reduces by merge.
@@ -20,7 +38,7 @@ func StreamSchema(t *Table, source protocol.Schema) protocol.Schema {
 		}
 		root.Properties = append(root.Properties, protocol.Property{Name: c.Name, Schema: s, Required: isKey[c.Name]})
 	}
-	root.Properties = append(root.Properties, protocol.Property{Name: "_meta", Required: true, Schema: metaSchema(source, before(root.Properties))})
+	root.Properties = append(root.Properties, protocol.Property{Name: meta, Required: true, Schema: metaSchema(source, before(root.Properties))})
 	return root
 }
 

@@ -45,6 +45,7 @@ func (e *engine) start(ctx context.Context) error {
 	if confirm != nil {
 		e.log.Confirm(confirm)
 	}
+	e.delivered = e.position
 	for s, at := range positions {
 		if at.Compare(e.position) > 0 {
 			s.own, s.dirty = at, true // a STATE of this run must not take it back to the log's position
@@ -58,7 +59,8 @@ func (e *engine) start(ctx context.Context) error {
 			return err
 		}
 	}
-	e.lastState, e.lastPoll, e.lastReport = e.clock.Now(), e.clock.Now(), e.clock.Now()
+	now := e.clock.Now()
+	e.lastState, e.lastPoll, e.lastReport, e.lastGlance = now, now, now, now
 	if err := e.emitState(); err != nil {
 		return err
 	}
@@ -87,6 +89,10 @@ func (e *engine) bind(ctx context.Context) (map[*stream]Position, error) {
 	}
 	if len(names) == 0 {
 		return nil, nil
+	}
+	var err error
+	if e.marks, err = e.db.Catalog.Marks(ctx, names); err != nil { // before the descriptions: what changes after them is noticed
+		return nil, fmt.Errorf("looking up the configured tables: %w", err)
 	}
 	tables, err := e.db.Catalog.Tables(ctx, names)
 	if err != nil {
@@ -142,11 +148,12 @@ func (e *engine) bindOne(s *stream) (Position, error) {
 		return at, e.restart(s, s.resetReason)
 	case s.replacedBy(s.known) != "":
 		return at, e.restart(s, s.replacedBy(s.known))
-	case s.columns != "" && s.columns != columns:
-		if err := e.rewritten(s, "its columns changed while nobody read it"); err != nil {
+	case rewrittenSince(s.columns, s.known) != "":
+		if err := e.rewritten(s, rewrittenSince(s.columns, s.known)+" while nobody read the table"); err != nil {
 			return nil, err
 		}
 	}
+	s.dirty = s.dirty || s.columns != columns
 	s.columns = columns
 	return at, nil
 }
@@ -184,38 +191,13 @@ func (e *engine) startPosition(ctx context.Context, positions map[*stream]Positi
 	return oldest, earliest, nil
 }
 
-// missPublished acts on streams with a state whose tables the log does not deliver any more. It comes before they are published again, so that a run that
-// fails for it fails again.
-func (e *engine) missPublished(ctx context.Context) error {
-	var names []TableName
-	for _, s := range e.streams {
-		if s.given != nil && (s.phase == backfill || s.phase == active) {
-			names = append(names, s.name)
-		}
-	}
-	if len(names) == 0 {
-		return nil
-	}
-	unpublished, err := e.db.Catalog.Unpublished(ctx, names)
-	if err != nil {
-		return fmt.Errorf("looking up whether the log delivers the tables: %w", err)
-	}
-	for _, name := range unpublished {
-		s := e.byName[name]
-		if err := e.lost(s, fmt.Sprintf("the changes of table %s after %s are lost: it was taken out of the publication", s.name, s.given)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // lost acts on changes of a stream that can never be had.
 func (e *engine) lost(s *stream, summary string) error {
 	if e.o.OnGap == Rebackfill {
 		return e.restart(s, summary)
 	}
 	return e.fail(s, &protocol.Problem{
-		Kind: protocol.Config, Summary: summary, Fix: "to read the table anew, set advanced.on_gap to rebackfill or give this stream no state",
+		Kind: protocol.Config, Summary: summary, Fix: "to read the table anew, set advanced.on_gap to rebackfill or give this stream no state (under pipeline: pipeline backfill FILE STREAM)",
 	})
 }
 
@@ -230,7 +212,7 @@ func (e *engine) failAhead(at Position) error {
 			Kind: protocol.Config,
 			Summary: fmt.Sprintf("the state of table %s ends at %s, but the server's log only reaches %s: it was restored from a backup, or a failover lost its tail",
 				s.name, s.own, at),
-			Fix: "give this stream no state, so that it is read anew",
+			Fix: "give this stream no state (under pipeline: pipeline backfill FILE STREAM), so that it is read anew",
 		}); err != nil {
 			return err
 		}

@@ -25,6 +25,8 @@ type bindingState struct {
 	Identity string `json:"identity,omitempty"`
 	Leaves   string `json:"leaves,omitempty"`
 	Columns  string `json:"columns,omitempty"`
+	// Delivery is how the log delivered the table when last seen; nil in states of releases that did not write it.
+	Delivery *Delivery `json:"delivery,omitempty"`
 	// Position is the stream's own, while the shared one is behind it.
 	Position json.RawMessage `json:"position,omitempty"`
 	// Held: the stream failed at Position while others went on, so the shared one does not count.
@@ -89,7 +91,7 @@ func (e *engine) loadState(s *stream, b protocol.Binding) (Position, error) {
 		return nil, badState(s, fmt.Errorf("it holds no position"))
 	}
 	if s.phase != pending {
-		s.identity, s.leaves, s.columns = st.Identity, st.Leaves, st.Columns
+		s.identity, s.leaves, s.columns, s.delivery = st.Identity, st.Leaves, st.Columns, st.Delivery
 		s.scanned, s.until, s.paged, s.rows = st.Scanned, st.Until, st.Paged, st.Rows
 	}
 	s.stateMode, s.stateKey, s.stateOrder = st.Mode, st.Key, st.Order
@@ -118,7 +120,7 @@ func (s *stream) outdated() string {
 func badState(s *stream, err error) error {
 	return &protocol.Problem{
 		Kind: protocol.Config, Summary: fmt.Sprintf("the state of stream %s cannot be read (%s)", s.name, err),
-		Fix: "give back a state that this connector printed, or none to start over", Err: err,
+		Fix: "give back a state that this connector printed, or none to start over (under pipeline: pipeline backfill FILE STREAM)", Err: err,
 	}
 }
 
@@ -141,7 +143,7 @@ func (s *stream) statePatch() ([]byte, error) {
 	}
 	st := bindingState{
 		Mode: phaseNames[s.phase], Key: s.key, Scanned: s.scanned, Until: s.until, Order: s.orderOfScan(), Paged: s.paged, Rows: s.rows,
-		Identity: s.identity, Leaves: s.leaves, Columns: s.columns, Reset: s.resetReason,
+		Identity: s.identity, Leaves: s.leaves, Columns: s.columns, Delivery: s.delivery, Reset: s.resetReason,
 	}
 	if s.own != nil {
 		raw, err := s.own.MarshalJSON()
@@ -158,7 +160,7 @@ func (s *stream) statePatch() ([]byte, error) {
 	if err := json.Unmarshal(doc, &present); err != nil {
 		return nil, fmt.Errorf("rendering the state of %s: %w", s.name, err)
 	}
-	for _, name := range []string{"key", "scanned", "until", "order", "paged", "rows", "identity", "leaves", "columns", "position", "held", "reset"} {
+	for _, name := range []string{"key", "scanned", "until", "order", "paged", "rows", "identity", "leaves", "columns", "delivery", "position", "held", "reset"} {
 		if _, ok := present[name]; !ok {
 			present[name] = json.RawMessage("null")
 		}

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/estuary/connectors/protocol"
@@ -106,8 +107,8 @@ func TestState_WhatCannotBeReadIsAConfigProblem(t *testing.T) {
 		{`{"mode":"active"}`, `[]`},
 	} {
 		_, err := testEngine().loadState(&stream{name: TableName{"public", "foo"}}, protocol.Binding{State: json.RawMessage(c.state), Shared: json.RawMessage(c.shared)})
-		if protocol.KindOf(err) != protocol.Config {
-			t.Errorf("state %s with %s: got %v, want a config problem", c.state, c.shared, err)
+		if protocol.KindOf(err) != protocol.Config || !strings.Contains(err.Error(), "pipeline backfill FILE STREAM") {
+			t.Errorf("state %s with %s: got %v, want a config problem with its cure", c.state, c.shared, err)
 		}
 	}
 }
@@ -172,7 +173,7 @@ func TestState_PatchDeletesWhatIsGone(t *testing.T) {
 	if err := json.Unmarshal(patch, &members); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"scanned", "until", "order", "paged", "rows", "identity", "leaves", "columns", "position", "held", "reset"} {
+	for _, name := range []string{"scanned", "until", "order", "paged", "rows", "identity", "leaves", "columns", "delivery", "position", "held", "reset"} {
 		if string(members[name]) != "null" {
 			t.Errorf("%s: got %q, want null", name, members[name])
 		}

@@ -44,12 +44,13 @@ type stream struct {
 	stateMode, stateOrder string // of the given state
 	stateKey              []string
 
-	identity, leaves, columns string   // as last seen; "" when unknown
-	given                     Position // what its state is covered up to, at the start; nil: it has none
-	own                       Position // the stream's own position while the log is still behind it; nil once passed
-	held                      Position // where a failed stream's next run goes on, when no checkpoint says so yet
-	resetReason               string   // the backfill started over and no chunk of the new one is covered by a checkpoint yet
-	resetDue                  bool     // Out.Reset must follow the next checkpoint
+	identity, leaves, columns string    // as last seen; "" when unknown
+	delivery                  *Delivery // as last seen; nil when unknown
+	given                     Position  // what its state is covered up to, at the start; nil: it has none
+	own                       Position  // the stream's own position while the log is still behind it; nil once passed
+	held                      Position  // where a failed stream's next run goes on, when no checkpoint says so yet
+	resetReason               string    // the backfill started over and no chunk of the new one is covered by a checkpoint yet
+	resetDue                  bool      // Out.Reset must follow the next checkpoint
 
 	published   string    // the identity of the table that was published
 	unpublished bool      // the log does not deliver this table (again) yet
@@ -132,13 +133,10 @@ func (s *stream) configure(t *Table, configured []string) *protocol.Problem {
 	}
 	s.ordered, s.order = true, keyOrder(t, s.key)
 	s.plans, s.lastPlan = map[*Table]*plan{}, nil
+	if problem := t.Unreadable(); problem != nil {
+		return problem
+	}
 	for _, c := range t.Columns {
-		if c.Name == "_meta" {
-			return &protocol.Problem{
-				Kind: protocol.Config, Summary: "table " + s.name.String() + " has a column named _meta, where documents hold the operation and its source",
-				Fix: "rename the column, or leave the table out",
-			}
-		}
 		for _, k := range s.key {
 			if c.Name == k && !c.Ordered {
 				s.ordered = false

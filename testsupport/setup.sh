@@ -27,6 +27,8 @@ packages=()
 steps=()
 [ -x /usr/lib/postgresql/15/bin/postgres ] || packages+=(postgresql-15)
 if [ -z "$demo" ]; then
+	command -v "${CC:-gcc}" >/dev/null || packages+=(gcc libc6-dev) # the race detector's
+	command -v python3 >/dev/null || packages+=(python3)             # the source that is not ours
 	for pair in "17 $PG17" "18 $PG18"; do
 		read -r major version <<<"$pair"
 		[ -x "/usr/lib/postgresql/$major/bin/postgres" ] || is_done "pg$major-$version" "$(pg_binary "$major")" || steps+=("pg $major $version")

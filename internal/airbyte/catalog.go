@@ -1,8 +1,10 @@
 package airbyte
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/estuary/connectors/protocol"
@@ -53,17 +55,32 @@ type wireStream struct {
 	Old         map[string]string `json:"projections"`
 }
 
+// notCatalog tells what a file without streams is, if its first message says so.
+func notCatalog(raw []byte, err error) error {
+	var first struct {
+		Type string `json:"type"`
+	}
+	_ = json.NewDecoder(bytes.NewReader(raw)).Decode(&first) // more of the same trouble
+	switch {
+	case slices.Contains([]string{"TRACE", "LOG", "CONNECTION_STATUS", "SPEC"}, first.Type):
+		return badCatalog("it begins with a message of type "+first.Type+": the command that was to write it has failed, and says in it why", nil)
+	case err != nil:
+		return badCatalog("it is no valid configured catalog", err)
+	}
+	return badCatalog(`it has no "streams"`, nil)
+}
+
 // DecodeCatalog reads a configured catalog. An error is a *protocol.Problem.
 func DecodeCatalog(raw []byte) (Catalog, error) {
 	var wire wireCatalog
 	if err := json.Unmarshal(raw, &wire); err != nil {
-		return Catalog{}, badCatalog("it is no valid configured catalog", err)
+		return Catalog{}, notCatalog(raw, err)
 	}
 	if wire.Type != nil && *wire.Type == "CATALOG" && wire.Streams == nil {
 		return Catalog{}, badCatalog("it is the output of discover; make a configured one with `discover --configured`", nil)
 	}
 	if wire.Streams == nil {
-		return Catalog{}, badCatalog(`it has no "streams"`, nil)
+		return Catalog{}, notCatalog(raw, nil)
 	}
 	c := Catalog{Range: protocol.FullRange}
 	c.Tail, c.Extended = either(wire.Tail, wire.OldTail)

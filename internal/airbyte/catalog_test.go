@@ -48,11 +48,13 @@ func TestDecodeCatalog(t *testing.T) {
 
 func TestDecodeCatalog_Refuses(t *testing.T) {
 	for raw, want := range map[string]string{
-		``:                              "no valid configured catalog",
-		`[]`:                            "no valid configured catalog",
-		`null`:                          `it has no "streams"`,
-		`{"streams":[null]}`:            "stream 1 of it has no name",
-		`{"streams":[{"stream":null}]}`: "stream 1 of it has no name",
+		``:                            "no valid configured catalog",
+		`[]`:                          "no valid configured catalog",
+		`null`:                        `it has no "streams"`,
+		`{"type":"TRACE","trace":{}}`: "it begins with a message of type TRACE: the command",
+		"{\"type\":\"LOG\"}\n{\"type\":\"TRACE\"}": "it begins with a message of type LOG: the command",
+		`{"streams":[null]}`:                       "stream 1 of it has no name",
+		`{"streams":[{"stream":null}]}`:            "stream 1 of it has no name",
 		`{"streams":[{"stream":{"name":"a"},"sync_mode":"incremental"},{"stream":{"name":"a"},"sync_mode":"incremental"}]}`: `it names stream "a" twice`,
 		`{"streams":[{"stream":{"name":"a"},"sync_mode":null}]}`:                                                            `stream "a" has sync_mode ""`,
 		`{"streams":[],"range":{"begin":"123456789"}}`:                                                                      "not a hexadecimal number",

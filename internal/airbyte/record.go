@@ -77,6 +77,8 @@ type Spec struct {
 	DocumentationURL    string          `json:"documentationUrl,omitempty"`
 	Schema              json.RawMessage `json:"connectionSpecification"`
 	SupportsIncremental bool            `json:"supportsIncremental"`
+	// DestinationModes are those that a destination can write; nil: a source.
+	DestinationModes []string `json:"supported_destination_sync_modes,omitempty"`
 }
 
 // ProtocolVersion is the version of the protocol that this package writes.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"slices"
 
 	"github.com/estuary/connectors/protocol"
 )
@@ -117,6 +118,9 @@ func (s *State) addObject(value json.RawMessage) error {
 			return badState("the data of a STATE in it is no object", nil)
 		}
 		return s.addObject(m.Data)
+	}
+	if slices.Contains([]string{"RECORD", "TRACE", "LOG"}, m.Type) {
+		return badState(`it is the whole output of a run: keep only its lines of type STATE`, nil)
 	}
 	return badState("it holds a state of type "+m.Type+"; this source writes and reads states of type STREAM", nil)
 }

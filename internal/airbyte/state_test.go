@@ -16,12 +16,13 @@ func TestDecodeState_Refuses(t *testing.T) {
 		`[[]]`:              "a list inside a list",
 		`[3]`:               "must be a list or an object",
 		`{"type":"STREAM"}`: "names no stream",
-		`{"type":"STREAM","stream":{"stream_descriptor":{"name":""}}}`: "names no stream",
-		`{"type":"STATE","state":[]}`:                                  "is no object",
-		`{"type":"LEGACY","data":[1]}`:                                 "is no object",
-		`{"type":"GLOBAL","global":null}`:                              "of type GLOBAL",
-		`{"orders":5}`:                                                 "its member orders",
-		`{"type":"STREAM","stream":7}`:                                 "not as the protocol has it",
+		`{"type":"STREAM","stream":{"stream_descriptor":{"name":""}}}`:         "names no stream",
+		`{"type":"STATE","state":[]}`:                                          "is no object",
+		`{"type":"LEGACY","data":[1]}`:                                         "is no object",
+		`{"type":"GLOBAL","global":null}`:                                      "of type GLOBAL",
+		`{"orders":5}`:                                                         "its member orders",
+		"{\"type\":\"TRACE\",\"trace\":{}}\n{\"type\":\"STATE\",\"state\":{}}": "keep only its lines of type STATE",
+		`{"type":"STREAM","stream":7}`:                                         "not as the protocol has it",
 	} {
 		_, err := DecodeState([]byte(raw))
 		if err == nil || !strings.Contains(err.Error(), want) || protocol.KindOf(err) != protocol.Config {

@@ -1,6 +1,7 @@
 package airbyte
 
 import (
+	"strings"
 	"time"
 
 	"github.com/estuary/connectors/protocol"
@@ -60,11 +61,17 @@ func AppendEstimate(dst []byte, d Descriptor, rows int64, now time.Time) []byte 
 	return appendTrace(dst, trace{Type: "ESTIMATE", EmittedAt: now.UnixMilli(), Estimate: &estimate{d, "STREAM", rows}})
 }
 
+// mostInternal bounds what engineers are told: a server may quote a value of many megabytes.
+const mostInternal = 2000
+
 // AppendError appends a TRACE ERROR. message is for people; internal, for engineers, and d, the stream that failed, may be empty and nil.
 func AppendError(dst []byte, kind protocol.Kind, message, internal string, d *Descriptor, now time.Time) []byte {
 	e := &traceError{Message: message, FailureType: kind.String() + "_error", Descriptor: d}
 	if internal != message {
 		e.Internal = internal
+		if len(internal) > mostInternal {
+			e.Internal = strings.ToValidUTF8(internal[:mostInternal], "") + "…"
+		}
 	}
 	return appendTrace(dst, trace{Type: "ERROR", EmittedAt: now.UnixMilli(), Error: e})
 }

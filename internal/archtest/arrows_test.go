@@ -21,8 +21,8 @@ type rule struct {
 // What several rules allow.
 var (
 	vocabulary = []string{"protocol", "protocol/config"}
-	forms      = []string{"internal/jsonschema", "internal/jsonkey", "internal/keyrange", "internal/catalog"}
-	services   = []string{"internal/retry", "internal/awsauth", "internal/gcpauth", "internal/pgwire", "internal/blob/...", "network-tunnel/..."}
+	forms      = []string{"internal/rawjson", "internal/jsonschema", "internal/jsonkey", "internal/keyrange", "internal/catalog"}
+	services   = []string{"internal/retry", "internal/awsauth", "internal/gcpauth", "internal/pgwire", "internal/pgserver", "internal/blob/...", "network-tunnel/..."}
 	connectors = []string{"source-*/...", "materialize-*/...", "pipeline/..."}
 	wires      = []string{"internal/airbyte/...", "internal/flow/..."}
 )
@@ -34,16 +34,23 @@ var rules = []rule{
 	{where: "protocol/protocoltest/...", never: slices.Concat(connectors, wires), reason: "simulators decode with code of their own, else a mistake of the wire format agrees with itself"},
 	{where: "internal/airbyte/...", may: slices.Concat(vocabulary, forms, []string{"internal/airbyte/..."}), reason: "a wire format renders the vocabulary and knows no engine"},
 	{where: "internal/flow/...", may: slices.Concat(vocabulary, forms, []string{"internal/flow/..."}), reason: "a wire format renders the vocabulary and knows no engine"},
-	{where: "internal/catalog", may: slices.Concat(vocabulary, []string{"internal/jsonschema", "internal/jsonkey"}), reason: "collections are made from schemas alone"},
-	{where: "internal/reduce", may: []string{"internal/jsonkey", "internal/jsonschema"}, reason: "reductions are pure"},
+	{where: "internal/rawjson", may: nil, not: []string{"*"}, reason: "JSON text is the same everywhere"},
+	{where: "internal/jsonkey", may: []string{"internal/rawjson"}, not: []string{"*"}, reason: "a packed key is bytes made of JSON"},
+	{where: "internal/jsonschema", may: []string{"protocol", "internal/rawjson"}, reason: "schemas are rendered from the vocabulary and read from text, whoever asks"},
+	{
+		where: "internal/catalog", may: slices.Concat(vocabulary, []string{"internal/rawjson", "internal/jsonschema", "internal/jsonkey"}),
+		reason: "collections are made from schemas alone",
+	},
+	{where: "internal/reduce", may: []string{"internal/rawjson", "internal/jsonkey", "internal/jsonschema"}, not: []string{"*"}, reason: "reductions are pure"},
 	{where: "parser/cmd/...", may: slices.Concat(vocabulary, []string{"parser/..."}), reason: "the parser's main adds strict decoding, no protocol"},
 	{where: "parser/...", may: []string{"parser/...", "internal/jsonschema"}, reason: "a format is read the same whoever asks; the parser knows nothing of protocol"},
 	{where: "network-tunnel/...", may: []string{"network-tunnel/..."}, reason: "a tunnel dials and knows nothing of protocol"},
 
 	// Mains.
-	{where: "protocol/source", may: slices.Concat(vocabulary, forms, wires, []string{"internal/retry"}), reason: "the main of sources knows no engine and no connector"},
+	{where: "internal/command", may: slices.Concat(vocabulary, []string{"internal/airbyte"}), reason: "what both mains have in common knows neither of them"},
+	{where: "protocol/source", may: slices.Concat(vocabulary, forms, wires, []string{"internal/command", "internal/retry"}), reason: "the main of sources knows no engine and no connector"},
 	{
-		where: "protocol/materialize", may: slices.Concat(vocabulary, forms, wires, []string{"internal/transact/...", "internal/reduce", "internal/retry"}),
+		where: "protocol/materialize", may: slices.Concat(vocabulary, forms, wires, []string{"internal/command", "internal/transact/...", "internal/reduce", "internal/retry"}),
 		reason: "the main of sinks knows no engine and no connector",
 	},
 	{where: "internal/transact/...", may: slices.Concat(vocabulary, forms, []string{"internal/reduce", "internal/transact/..."}), reason: "the order of phases is the same on every wire"},
@@ -67,6 +74,7 @@ var rules = []rule{
 	{where: "internal/blob/...", may: slices.Concat(vocabulary, []string{"internal/blob/...", "internal/retry", "internal/awsauth", "internal/gcpauth"}), reason: "a bucket is the same for sources and sinks"},
 	{where: "internal/awsauth", may: vocabulary, reason: "credentials are config"},
 	{where: "internal/gcpauth", may: vocabulary, reason: "credentials are config"},
+	{where: "internal/pgserver", may: []string{"protocol", "internal/pgwire"}, reason: "a server's address and its refusals mean the same to source and sink"},
 	{where: "internal/pgwire", may: nil, reason: "bytes of PostgreSQL's protocol, shared by source and sink"},
 
 	// Connectors. A sub-package is a wire decoder: bytes in, events out.
@@ -88,11 +96,11 @@ var rules = []rule{
 		reason: "an encoder turns rows into bytes, so that it can be fuzzed: no network, no files",
 	},
 	{
-		where: "pipeline", may: slices.Concat(vocabulary, []string{"internal/pipeline/..."}),
+		where: "pipeline", may: slices.Concat(vocabulary, []string{"internal/command", "internal/pipeline/..."}),
 		reason: "the runner's main is thin",
 	},
 	{
-		where: "internal/pipeline/...", may: slices.Concat(vocabulary, forms, wires, []string{"internal/pipeline/...", "internal/transact/...", "internal/reduce", "internal/retry"}),
+		where: "internal/pipeline/...", may: slices.Concat(vocabulary, forms, wires, []string{"internal/command", "internal/pipeline/...", "internal/transact/...", "internal/reduce", "internal/retry"}),
 		reason: "the runner speaks to connectors over pipes only",
 	},
 
@@ -206,6 +214,15 @@ func TestArrows_Bite(t *testing.T) {
 		{"protocol/config", "internal/jsonschema", true},
 		{"protocol/config", "protocol", false},
 		{"protocol/source", "sqlcapture", true},
+		{"protocol/source", "internal/command", false},
+		{"protocol/materialize", "internal/command", false},
+		{"protocol/materialize", "protocol/source", true},
+		{"internal/command", "protocol/source", true},
+		{"internal/command", "internal/airbyte", false},
+		{"internal/command", "internal/flow", true},
+		{"source-a", "internal/command", true},
+		{"internal/flow", "internal/command", true},
+		{"internal/flow", "internal/rawjson", false},
 		{"protocol/source", "internal/airbyte", false},
 		{"protocol/protocoltest", "internal/airbyte", true},
 		{"internal/flow", "protocol/source", true},

@@ -27,7 +27,7 @@ func mayTouch(s source, name string) bool {
 	switch {
 	case s.test:
 		return true
-	case inside(s.dir, "protocol/source"), inside(s.dir, "protocol/materialize"):
+	case inside(s.dir, "internal/command"), inside(s.dir, "protocol/source"), inside(s.dir, "protocol/materialize"):
 		return slices.Contains([]string{"os.Stdin", "os.Stdout", "os.Exit"}, name)
 	case inside(s.dir, "source-*/..."), inside(s.dir, "materialize-*/..."):
 		return false
@@ -98,6 +98,8 @@ func TestProcess_Bites(t *testing.T) {
 		{"sqlcapture/x_test.go", code("sqlcapture", `"fmt"`, `fmt.Println("x")`), false},
 		{"source-a/main.go", code("main", `"os"`, "os.Exit(1)"), true},
 		{"protocol/source/main.go", code("source", `"os"`, "os.Exit(1)"), false},
+		{"internal/command/x.go", code("command", `"os"`, "_ = os.Stdin"), false},
+		{"internal/command/x.go", code("command", `"fmt"`, `fmt.Println("x")`), true},
 		{"protocol/source/main.go", code("source", `"fmt"`, `fmt.Println("x")`), true},
 		{"pipeline/main.go", code("main", `"fmt"`, `fmt.Println("x")`), false},
 		{"internal/pgtest/x.go", code("pgtest", `"os"`, "os.Exit(1)"), false},

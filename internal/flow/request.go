@@ -37,6 +37,8 @@ type Open struct {
 	Tail *bool `json:"tail"`
 	// Reset is an extension: the runner acts on the response "reset".
 	Reset bool `json:"reset"`
+	// Lengths is an extension: the runner wants to be told where the members of documents end.
+	Lengths bool `json:"lengths"`
 }
 
 // Capture is the task's specification.

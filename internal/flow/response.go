@@ -3,9 +3,11 @@ package flow
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strconv"
 
 	"github.com/estuary/connectors/internal/jsonschema"
+	"github.com/estuary/connectors/internal/rawjson"
 	"github.com/estuary/connectors/protocol"
 )
 
@@ -97,6 +99,25 @@ func CapturedOpening(binding int) []byte {
 
 // CapturedClosing stands after a document.
 const CapturedClosing = "}}\n"
+
+// AppendCapturedLengths appends, right after a document that started at dst[start], the lengths of its members: ends are where they end. It stands before
+// CapturedClosing, and is an extension. A document with a very long member is left without.
+func AppendCapturedLengths(dst []byte, start int, ends []int) []byte {
+	const opening = `,"lengths":"`
+	before, size := len(dst), len(opening)+rawjson.LengthBytes*len(ends)+1
+	dst = slices.Grow(dst, size)[:before+size]
+	list := dst[before+copy(dst[before:], opening):]
+	from := start + 1
+	for _, end := range ends {
+		if end-from > rawjson.MaxLength {
+			return dst[:before]
+		}
+		rawjson.PutLength(list, end-from)
+		from, list = end+1, list[rawjson.LengthBytes:]
+	}
+	list[0] = '"'
+	return dst
+}
 
 // AppendSourcedSchema appends a sourcedSchema response.
 func AppendSourcedSchema(dst []byte, binding int, s protocol.Schema) []byte {

@@ -36,7 +36,7 @@ func (c *Conn) CopyOut(ctx context.Context, sql string) (*CopyReader, error) {
 	if err != nil {
 		return nil, c.end(whole, err)
 	}
-	c.in.pace.sock = socketOf(c.netConn)
+	c.in.pace.sock, c.in.pace.pause = socketOf(c.netConn), copyPause
 	return &CopyReader{c: c, columns: columns}, nil
 }
 

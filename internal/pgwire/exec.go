@@ -44,11 +44,19 @@ func (c *Conn) exec(sql string) (results []Result, whole bool, err error) {
 	if err := c.query(sql); err != nil {
 		return nil, false, err
 	}
+	return c.results()
+}
+
+// results reads the answer to a statement, or to several, and tells whether it was read to its end.
+func (c *Conn) results() (results []Result, whole bool, err error) {
 	var current Result
 	var failed error // the first error; the answer is read to its end nevertheless
 	for {
 		typ, body, err := c.in.next()
 		if err != nil {
+			if failed != nil {
+				err = failed // the server said why it hung up
+			}
 			return results, false, err
 		}
 		switch typ {
@@ -68,6 +76,7 @@ func (c *Conn) exec(sql string) (results []Result, whole bool, err error) {
 			current = Result{}
 		case 'I':
 			results = append(results, Result{})
+		case '1', '2', 'n': // parsed, bound, no rows to come: of ExecParams
 		case 'E':
 			if failed == nil {
 				failed = parseServerError(body)

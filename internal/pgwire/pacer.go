@@ -9,22 +9,25 @@ import "time"
 // Sleeping alone would not do: the runtime's poller is woken for every segment that arrives, whether anybody waits for it or not. So the socket's low-water
 // mark is raised during the pause.
 type pacer struct {
-	sock   *socket   // nil: read as soon as there is something
+	sock   *socket // nil: read as soon as there is something
+	pause  time.Duration
 	last   time.Time // end of the last read or pause
 	rapid  int       // reads that followed each other closely
 	raised bool      // the low-water mark is raised
 }
 
 const (
-	// pause is far below what a reader of changes would notice. Each wake-up costs about as much as twenty rows, so fewer and larger reads are what counts.
-	pause = 4 * time.Millisecond
+	// Pauses are far below what a reader of changes would notice. Each wake-up costs about as much as twenty rows, so fewer and larger reads are what counts;
+	// but a COPY fills the kernel's buffer in a few milliseconds, and the server must not wait for us.
+	copyPause = 2 * time.Millisecond
+	logPause  = 8 * time.Millisecond
 	// paceAfter so many rapid reads: answers of a few messages are never delayed.
 	paceAfter = 8
 	// rapidGap between two reads, or a pause and a read: a longer wait shows that the server has nothing more to send.
 	rapidGap = 10 * time.Millisecond
 	// lowWater bytes in the kernel's buffer wake the poller during a pause. Setting it makes the kernel enlarge the buffer to hold twice as much, so that the
 	// server can go on writing meanwhile.
-	lowWater = 256 << 10
+	lowWater = 512 << 10
 )
 
 // before is called before a read.
@@ -41,7 +44,7 @@ func (p *pacer) before() {
 		}
 		p.raised = true
 	}
-	time.Sleep(pause)
+	time.Sleep(p.pause)
 	p.last = time.Now()
 	if p.sock.tls || !p.sock.pending() { // with TLS, what is pending may be a part of a record
 		p.lower()

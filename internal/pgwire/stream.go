@@ -96,7 +96,7 @@ func (c *Conn) StartReplication(ctx context.Context, sql string, opts StreamOpti
 		return nil, c.end(whole, err)
 	}
 	opts.setDefaults()
-	s := &Stream{c: c, ctx: ctx, opts: opts, pool: newBlockPool(opts.Blocks), heard: time.Now(), pace: pacer{sock: socketOf(c.netConn)}}
+	s := &Stream{c: c, ctx: ctx, opts: opts, pool: newBlockPool(opts.Blocks), heard: time.Now(), pace: pacer{sock: socketOf(c.netConn), pause: logPause}}
 	if s.cur, err = s.pool.get(ctx, c.in.w-c.in.r, 0); err != nil {
 		return nil, c.end(false, err)
 	}

@@ -5,6 +5,7 @@
 //
 //	func TestConformance(t *testing.T) { protocoltest.Source(t, newFixture) }
 //
-// where newFixture makes a Fixture with data of its own. A suite returns findings, sentences about what a runner would trip over; none is a pass. That
-// each suite can find something is tested here, with a connector that has one fault at a time.
+// where newFixture makes a Fixture with data of its own; a materialization calls protocoltest.Sink with a SinkFixture, an empty destination. A suite returns
+// findings, sentences about what a runner would trip over; none is a pass. That each suite can find something is tested here, with a connector that has one
+// fault at a time.
 package protocoltest

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
@@ -18,6 +19,9 @@ var airbyteSchema []byte
 //go:embed flow.schema.json
 var flowSchema []byte
 
+//go:embed flowsink.schema.json
+var sinkSchema []byte
+
 // definitions is a file of schemas, compiled when they are first asked for.
 type definitions struct {
 	text     []byte
@@ -28,6 +32,7 @@ type definitions struct {
 var (
 	airbyteMessages = definitions{text: airbyteSchema}
 	flowResponses   = definitions{text: flowSchema}
+	sinkResponses   = definitions{text: sinkSchema}
 )
 
 // named returns a definition; nil: there is none of this name.
@@ -111,8 +116,16 @@ func strictAirbyte(line []byte) error {
 	return nil
 }
 
-// strictFlow says what is wrong with a response, and returns its one member's name.
-func strictFlow(line []byte) (kind string, err error) {
+// strictFlow says what is wrong with a response of a capture, and returns its one member's name.
+func strictFlow(line []byte) (kind string, err error) { return strictResponse(line, &flowResponses) }
+
+// strictSink does the same for one of a materialization.
+func strictSink(line []byte) (kind string, err error) { return strictResponse(line, &sinkResponses) }
+
+// partNames are definitions that are no responses.
+var partNames = []string{"text", "binding", "pointers", "path", "closed", "state", "constraint"}
+
+func strictResponse(line []byte, responses *definitions) (kind string, err error) {
 	if bytes.ContainsAny(line, "\t\r") {
 		return "", fmt.Errorf("a response holds a raw tab or line break: %.100q", line)
 	}
@@ -127,11 +140,11 @@ func strictFlow(line []byte) (kind string, err error) {
 	var body any
 	for kind, body = range object {
 	}
-	schema, err := flowResponses.named(kind)
+	schema, err := responses.named(kind)
 	if err != nil {
 		return kind, err
 	}
-	if schema == nil || kind == "text" || kind == "binding" || kind == "pointers" || kind == "path" || kind == "closed" {
+	if schema == nil || slices.Contains(partNames, kind) {
 		return kind, fmt.Errorf("a response has the unknown member %q: %.100q", kind, line)
 	}
 	if err := fits(schema, body); err != nil {

@@ -1,11 +1,11 @@
 package source
 
 import (
-	"errors"
 	"fmt"
 	"time"
 
 	"github.com/estuary/connectors/internal/airbyte"
+	"github.com/estuary/connectors/internal/command"
 	"github.com/estuary/connectors/protocol"
 )
 
@@ -77,20 +77,12 @@ func (a *airbyteStreams) AppendEnd(dst []byte, e End) []byte {
 		dst = airbyte.AppendStatus(dst, s.descriptor, status, e.Now)
 	}
 	for _, f := range e.Failures {
-		dst = airbyte.AppendError(dst, f.Problem.Kind, f.Problem.Error(), internal(f.Problem), &a.streams[f.Binding].descriptor, e.Now)
+		dst = airbyte.AppendError(dst, f.Problem.Kind, f.Problem.Error(), command.Cause(f.Problem), &a.streams[f.Binding].descriptor, e.Now)
 	}
 	if e.Err != nil {
-		dst = airbyte.AppendError(dst, protocol.KindOf(e.Err), e.Err.Error(), internal(e.Err), nil, e.Now)
+		dst = airbyte.AppendError(dst, protocol.KindOf(e.Err), e.Err.Error(), command.Cause(e.Err), nil, e.Now)
 	}
 	return dst
-}
-
-// internal is what engineers want to know besides the sentence: the cause.
-func internal(err error) string {
-	if p, ok := errors.AsType[*protocol.Problem](err); ok && p.Err != nil {
-		return p.Err.Error()
-	}
-	return ""
 }
 
 // joinShared puts the shared state into the state of a stream.

@@ -39,12 +39,19 @@ func (b *Batch) Begin(binding int) []byte {
 }
 
 // End takes back the buffer that Begin returned, with the document appended, and closes the record.
-func (b *Batch) End(doc []byte) {
+func (b *Batch) End(doc []byte) { b.EndMembers(doc, nil) }
+
+// EndMembers is End for a document of which it is known where the members of its root end in the buffer: those offsets, in order, without the commas
+// between. A runner that asked for them reads faster.
+func (b *Batch) EndMembers(doc []byte, ends []int) {
 	if b.records == 0 {
 		b.closing = b.out.wire.AppendClosing(b.closing[:0], b.out.now())
 	}
-	if moves := b.out.moves[b.binding]; moves != nil {
+	switch moves := b.out.moves[b.binding]; {
+	case moves != nil:
 		doc = moves.rewrite(doc, b.start)
+	case b.out.appendLengths != nil && len(ends) > 0:
+		doc = b.out.appendLengths(doc, b.start, ends)
 	}
 	b.buf = append(doc, b.closing...)
 	if b.counts[b.binding] == 0 {

@@ -4,8 +4,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/estuary/connectors/internal/airbyte"
+	"github.com/estuary/connectors/internal/command"
+	"github.com/estuary/connectors/internal/flow"
 	"github.com/estuary/connectors/protocol"
 )
 
@@ -16,9 +19,9 @@ func catalogBindings(c airbyte.Catalog) []protocol.Binding {
 	keys := map[string]bool{}
 	for i, s := range c.Streams {
 		d := s.Descriptor
-		key := stateKey(streamPath(d.Namespace, d.Name), 0)
+		key := flow.StateKey(streamPath(d.Namespace, d.Name), 0)
 		if keys[key] { // x and public.x, both in public: the second keeps its whole name
-			key = stateKey([]string{d.Namespace, d.Name}, 0)
+			key = flow.StateKey([]string{d.Namespace, d.Name}, 0)
 		}
 		keys[key] = true
 		bs[i] = protocol.Binding{
@@ -34,7 +37,7 @@ func streamBindings(streams []protocol.Stream) []protocol.Binding {
 	bs := make([]protocol.Binding, len(streams))
 	for i, s := range streams {
 		bs[i] = protocol.Binding{
-			Stream: s, Resource: s.Resource, Mode: protocol.Incremental, Key: s.Key, StateKey: stateKey(streamPath(s.Namespace, s.Name), 0),
+			Stream: s, Resource: s.Resource, Mode: protocol.Incremental, Key: s.Key, StateKey: flow.StateKey(streamPath(s.Namespace, s.Name), 0),
 		}
 	}
 	return bs
@@ -136,10 +139,22 @@ func object(raw json.RawMessage) (json.RawMessage, error) {
 }
 
 func stateProblem(of string, err error) error {
-	p := problem("the state cannot be used", "it is not one that this source wrote")
+	p := command.Problem("the state cannot be used", "it is not one that this source wrote")
 	if of != "" {
 		p.Fix = fmt.Sprintf("the part of %s in it is not one that this source wrote", of)
 	}
 	p.Err = err
 	return p
+}
+
+// streamPath is the resource path of a stream that is known by name and namespace only. A name that repeats its namespace ("sales.orders" in sales)
+// stands for the part behind it.
+func streamPath(namespace, name string) []string {
+	if namespace == "" {
+		return []string{name}
+	}
+	if rest, ok := strings.CutPrefix(name, namespace+"."); ok && rest != "" {
+		name = rest
+	}
+	return []string{namespace, name}
 }

@@ -1,7 +1,6 @@
 package source
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +11,7 @@ import (
 	"github.com/sirupsen/logrus"
 
 	"github.com/estuary/connectors/internal/airbyte"
+	"github.com/estuary/connectors/internal/command"
 	"github.com/estuary/connectors/internal/flow"
 	"github.com/estuary/connectors/protocol"
 )
@@ -21,21 +21,24 @@ import (
 const LastAcknowledgement = 10 * time.Second
 
 // capture runs an open capture and returns the exit code.
-func (inv *invocation) capture(in *bufio.Reader, open *flow.Open) int {
+func (inv *invocation) capture(in *command.LineReader, open *flow.Open) int {
 	s, err := inv.openConfig(open.Capture.Config)
 	if err != nil {
-		return inv.refuse(err)
+		return command.Refuse(err)
 	}
 	req, wire, err := inv.flowRequest(open)
 	if err != nil {
-		return inv.refuse(errors.Join(err, s.Close()))
+		return command.Refuse(errors.Join(err, s.Close()))
 	}
-	out := NewOut(inv.stdout, wire, req.Bindings)
-	out.redact, out.now = inv.secrets.redact, inv.now
+	out := NewOut(inv.Stdout, wire, req.Bindings)
+	out.redact, out.now = inv.Secrets.Redact, inv.Now
+	if open.Lengths {
+		out.appendLengths = flow.AppendCapturedLengths
+	}
 	if err := out.start(); err != nil {
-		return inv.refuse(errors.Join(err, s.Close()))
+		return command.Refuse(errors.Join(err, s.Close()))
 	}
-	inv.graceful.Store(true)
+	inv.Graceful()
 	ctx, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)
 	durable := make(chan Mark, 1)
@@ -46,7 +49,7 @@ func (inv *invocation) capture(in *bufio.Reader, open *flow.Open) int {
 			cancel(err)
 		}
 		close(acks.closed)
-		inv.requestStop()
+		inv.RequestStop()
 	}()
 	err = inv.readTo(ctx, s, req, out)
 	if cause := context.Cause(ctx); cause != nil {
@@ -54,12 +57,12 @@ func (inv *invocation) capture(in *bufio.Reader, open *flow.Open) int {
 	}
 	code := inv.conclude(out, err)
 	if err != nil && out.gone() == nil {
-		return inv.refuse(err)
+		return command.Refuse(err)
 	}
 	if code == 0 && !req.Tail && out.gone() == nil {
-		acks.wait(inv.stop)
+		acks.wait(inv.Stop())
 		if cause := context.Cause(ctx); cause != nil {
-			return inv.refuse(cause)
+			return command.Refuse(cause)
 		}
 	}
 	return code
@@ -79,7 +82,7 @@ func (inv *invocation) flowRequest(open *flow.Open) (Request, Wire, error) {
 		return Request{}, nil, err
 	}
 	if len(state.Streams) > 0 {
-		return Request{}, nil, problem("the state cannot be used", "it is not one that this source wrote")
+		return Request{}, nil, command.Problem("the state cannot be used", "it is not one that this source wrote")
 	}
 	from, err := giveState(bs, state)
 	if err != nil {
@@ -91,7 +94,7 @@ func (inv *invocation) flowRequest(open *flow.Open) (Request, Wire, error) {
 		wire = resettingWire{w}
 	}
 	return Request{
-		Bindings: bs, Task: open.Capture.Name, Range: r, Tail: open.Tail == nil || *open.Tail, Stop: inv.stop, HonoursReset: open.Reset,
+		Bindings: bs, Task: open.Capture.Name, Range: r, Tail: open.Tail == nil || *open.Tail, Stop: inv.Stop(), HonoursReset: open.Reset,
 	}, wire, nil
 }
 
@@ -105,7 +108,7 @@ func flowRange(given *flow.Range) (protocol.Range, error) {
 		r.End = *given.KeyEnd
 	}
 	if r.Begin > r.End {
-		return r, problem("the range cannot be used", fmt.Sprintf("it begins at %08x, after its end %08x", r.Begin, r.End))
+		return r, command.Problem("the range cannot be used", fmt.Sprintf("it begins at %08x, after its end %08x", r.Begin, r.End))
 	}
 	return r, nil
 }
@@ -120,7 +123,7 @@ type acknowledgements struct {
 }
 
 // follow reads acknowledgements until the end of stdin: the runner is gone, or a pipe in a shell had no more.
-func (a *acknowledgements) follow(in *bufio.Reader) error {
+func (a *acknowledgements) follow(in *command.LineReader) error {
 	for {
 		r, err := nextRequest(in)
 		switch {

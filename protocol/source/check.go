@@ -2,10 +2,9 @@ package source
 
 import (
 	"context"
-	"errors"
-	"fmt"
 
 	"github.com/estuary/connectors/internal/airbyte"
+	"github.com/estuary/connectors/internal/command"
 	"github.com/estuary/connectors/protocol"
 )
 
@@ -13,12 +12,12 @@ import (
 func (inv *invocation) check() (int, error) {
 	problems := inv.findProblems()
 	if problems == nil {
-		return 0, inv.print(airbyte.AppendConnectionStatus(nil, ""))
+		return 0, inv.Print(airbyte.AppendConnectionStatus(nil, ""))
 	}
-	if !isAnswer(problems) {
+	if !command.IsAnswer(problems) {
 		return 0, problems
 	}
-	return 0, inv.print(airbyte.AppendConnectionStatus(nil, inv.secrets.redact(message(problems))))
+	return 0, inv.Print(airbyte.AppendConnectionStatus(nil, inv.Secrets.Redact(command.Message(problems))))
 }
 
 func (inv *invocation) findProblems() (err error) {
@@ -26,13 +25,13 @@ func (inv *invocation) findProblems() (err error) {
 	if err != nil {
 		return err
 	}
-	defer closeInto(s, &err)
+	defer command.CloseInto(s, "the source", &err)
 	ctx := context.Background()
 	bs, err := inv.checkedBindings(ctx, s)
 	if err != nil {
 		return err
 	}
-	return s.Check(ctx, bs)
+	return s.Check(ctx, "", bs)
 }
 
 // checkedBindings returns what is configured; nil: the caller did not say.
@@ -47,22 +46,4 @@ func (inv *invocation) checkedBindings(ctx context.Context, s Source) ([]protoco
 		return catalogBindings(c), err
 	}
 	return nil, nil
-}
-
-// isAnswer tells problems that a person can mend from a check that did not work.
-func isAnswer(err error) bool {
-	for _, e := range protocol.Problems(err) {
-		p, ok := errors.AsType[*protocol.Problem](e)
-		if !ok || p.Kind == protocol.System {
-			return false
-		}
-	}
-	return true
-}
-
-// closeInto closes the source and keeps its error when there is no other.
-func closeInto(s Source, err *error) {
-	if closeErr := s.Close(); closeErr != nil && *err == nil {
-		*err = fmt.Errorf("closing the source: %w", closeErr)
-	}
 }

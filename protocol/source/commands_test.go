@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/estuary/connectors/internal/command"
 )
 
 // invoke runs the counter in this process and returns what it printed.
@@ -17,12 +19,12 @@ func invoke(t *testing.T, stdin string, argv ...string) (stdout, stderr string, 
 		out.t = nil // usage and version are no messages
 	}
 	var errs bytes.Buffer
-	p := &process{
-		args: argv, stdin: strings.NewReader(stdin), stdout: &lines{w: out}, stderr: &errs,
-		exit: func(int) { t.Error("exit is for signals") }, now: newClock().read, stop: make(chan struct{}),
+	p := &command.Process{
+		Args: argv, Stdin: strings.NewReader(stdin), Stdout: command.NewLines(out), Stderr: &errs,
+		Exit: func(int) { t.Error("exit is for signals") }, Now: newClock().read,
 	}
 	if out.t == nil {
-		p.stdout.w = &out.Buffer
+		p.Stdout = command.NewLines(&out.Buffer)
 	}
 	exit = run(erase(counterConnector()), p)
 	for _, text := range []string{out.String(), errs.String()} {

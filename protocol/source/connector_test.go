@@ -52,8 +52,12 @@ type counter struct{ config counterConfig }
 
 func (c *counter) Close() error { return nil }
 
-func (c *counter) Check(_ context.Context, bs []protocol.Binding) error {
-	logrus.WithField("bindings", len(bs)).Info("checking as " + c.config.Password)
+func (c *counter) Check(_ context.Context, task string, bs []protocol.Binding) error {
+	log := logrus.WithField("bindings", len(bs))
+	if task != "" {
+		log = log.WithField("task", task)
+	}
+	log.Info("checking as " + c.config.Password)
 	switch c.config.Mood {
 	case "panic":
 		panic("no way")

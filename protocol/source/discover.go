@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/estuary/connectors/internal/airbyte"
+	"github.com/estuary/connectors/internal/command"
 	"github.com/estuary/connectors/protocol"
 )
 
@@ -20,14 +21,14 @@ func (inv *invocation) discover() (exit int, err error) {
 		return 0, err
 	}
 	if inv.args.Configured {
-		return 0, inv.print(airbyte.AppendConfigured(nil, streams))
+		return 0, inv.Print(airbyte.AppendConfigured(nil, streams))
 	}
-	return 0, inv.print(airbyte.AppendCatalog(nil, streams))
+	return 0, inv.Print(airbyte.AppendCatalog(nil, streams))
 }
 
 // discoverAll lists the streams and closes the source.
 func discoverAll(s Source) (streams []protocol.Stream, err error) {
-	defer closeInto(s, &err)
+	defer command.CloseInto(s, "the source", &err)
 	return s.Discover(context.Background())
 }
 

@@ -31,7 +31,7 @@ var Connector = source.Connector[Config, Resource]{
 }
 
 // Check finds nothing: numbers are always there.
-func (*Numbers) Check(context.Context, []protocol.Binding) error { return nil }
+func (*Numbers) Check(context.Context, string, []protocol.Binding) error { return nil }
 
 // Discover lists the stream.
 func (*Numbers) Discover(context.Context) ([]protocol.Stream, error) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/estuary/connectors/internal/command"
 	"github.com/estuary/connectors/internal/flow"
 	"github.com/estuary/connectors/protocol"
 )
@@ -16,7 +17,7 @@ func (inv *invocation) flowBindings(given []flow.Binding) ([]protocol.Binding, e
 	var problems []error
 	for i, g := range given {
 		if err := inv.connector.checkResource(g.ResourceConfig); err != nil {
-			problems = append(problems, resourceProblems(i, err)...)
+			problems = append(problems, command.OfBinding(i, g.Collection.Name, err)...)
 			continue
 		}
 		path, err := resourcePath(g.ResourceConfig, inv.connector.path)
@@ -26,7 +27,7 @@ func (inv *invocation) flowBindings(given []flow.Binding) ([]protocol.Binding, e
 		}
 		key := g.StateKey
 		if key == "" {
-			key = stateKey(path, g.Backfill)
+			key = flow.StateKey(path, g.Backfill)
 		}
 		bs[i] = protocol.Binding{
 			Stream: protocol.Stream{Name: strings.Join(path, ".")}, Resource: g.ResourceConfig, Mode: protocol.Incremental,
@@ -34,19 +35,6 @@ func (inv *invocation) flowBindings(given []flow.Binding) ([]protocol.Binding, e
 		}
 	}
 	return bs, errors.Join(problems...)
-}
-
-// resourceProblems says of each problem which binding has it.
-func resourceProblems(binding int, err error) []error {
-	list := protocol.Problems(err)
-	for i, e := range list {
-		if p, ok := errors.AsType[*protocol.Problem](e); ok {
-			of := *p
-			of.Summary = fmt.Sprintf("in the resource of binding %d, %s", binding, p.Summary)
-			list[i] = &of
-		}
-	}
-	return list
 }
 
 // explicit returns the projections that a person asked for: the others are Flow's own names for what the document has.

@@ -1,9 +1,9 @@
 package source
 
 import (
-	"errors"
 	"time"
 
+	"github.com/estuary/connectors/internal/command"
 	"github.com/estuary/connectors/protocol"
 )
 
@@ -38,15 +38,7 @@ func (o *Out) finish(err error, caughtUp bool) (failed int) {
 
 // redacted makes one problem without secrets of an error, which may be several joined.
 func (o *Out) redacted(err error) *protocol.Problem {
-	return redactedProblem(err, o.redact)
-}
-
-func redactedProblem(err error, redact func(string) string) *protocol.Problem {
-	p := &protocol.Problem{Kind: protocol.KindOf(err), Summary: redact(message(err))}
-	if cause := detail(err); cause != "" {
-		p.Err = errors.New(redact(cause))
-	}
-	return p
+	return command.Redacted(err, o.redact)
 }
 
 // gone tells whether the reader of stdout has left.

@@ -54,19 +54,3 @@ func TestKeepAlive_RepeatsAStateInSilence(t *testing.T) {
 		})
 	}
 }
-
-func TestMessage_ListsAtMostTwenty(t *testing.T) {
-	var list []error
-	for range 25 {
-		list = append(list, problem("it is so", "change it"))
-	}
-	got := message(joined(list))
-	if lines := strings.Split(got, "\n"); len(lines) != 22 || lines[0] != "25 problems:" || lines[1] != "1. it is so: change it" || lines[21] != "5 more" {
-		t.Errorf("got %q", got)
-	}
-}
-
-type joined []error
-
-func (j joined) Error() string   { return "joined" }
-func (j joined) Unwrap() []error { return j }

@@ -1,7 +1,6 @@
 package source
 
 import (
-	"fmt"
 	"io"
 	"sync"
 	"sync/atomic"
@@ -9,6 +8,7 @@ import (
 
 	"github.com/sirupsen/logrus"
 
+	"github.com/estuary/connectors/internal/command"
 	"github.com/estuary/connectors/protocol"
 )
 
@@ -20,6 +20,8 @@ type Out struct {
 	moves    []*moves // by binding; nil: documents go out as they are
 	now      func() time.Time
 	pool     sync.Pool
+	// appendLengths appends what tells the runner where members of a document end; nil: it did not ask.
+	appendLengths func(dst []byte, start int, ends []int) []byte
 
 	mu       sync.Mutex
 	w        io.Writer
@@ -113,7 +115,7 @@ func (o *Out) write(lines []byte) error {
 		return nil
 	}
 	if _, err := o.w.Write(lines); err != nil {
-		o.broken = fmt.Errorf("writing to stdout: %w", err)
+		o.broken = &command.StdoutError{Err: err}
 		return o.broken
 	}
 	return nil
@@ -153,7 +155,7 @@ func (o *Out) Reset(binding int, why string) error {
 
 // Fail ends this stream only: the others go on, and the process exits with 1 at the end.
 func (o *Out) Fail(binding int, p *protocol.Problem) error {
-	logrus.WithField("stream", o.streams[binding].Name).Error(p.Error())
+	logrus.WithFields(logrus.Fields{"stream": o.streams[binding].Name, "kind": p.Kind.String()}).Error(p.Error())
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.failures = append(o.failures, Failure{binding, p})

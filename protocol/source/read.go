@@ -7,6 +7,7 @@ import (
 	"syscall"
 
 	"github.com/estuary/connectors/internal/airbyte"
+	"github.com/estuary/connectors/internal/command"
 	"github.com/estuary/connectors/protocol"
 )
 
@@ -21,27 +22,27 @@ func (inv *invocation) read() (int, error) {
 	if err != nil {
 		return 0, errors.Join(err, s.Close())
 	}
-	out := NewOut(inv.stdout, wire, req.Bindings)
-	out.redact, out.now = inv.secrets.redact, inv.now
+	out := NewOut(inv.Stdout, wire, req.Bindings)
+	out.redact, out.now = inv.Secrets.Redact, inv.Now
 	if err := out.start(); err != nil {
 		return 0, errors.Join(err, s.Close())
 	}
-	inv.graceful.Store(true)
+	inv.Graceful()
 	err = inv.readTo(ctx, s, req, out)
 	return inv.conclude(out, err), nil
 }
 
 // request says what to read, from --catalog or --streams, and how to write it.
 func (inv *invocation) request(ctx context.Context, s Source) (req Request, wire Wire, err error) {
-	req = Request{Range: protocol.FullRange, Stop: inv.stop, KeepsTail: true}
+	req = Request{Range: protocol.FullRange, Stop: inv.Stop(), KeepsTail: true}
 	extended := false
 	switch {
 	case inv.args.Catalog != nil && inv.args.Streams != nil:
 		return req, nil, errBothSelections()
 	case inv.args.Catalog == nil && inv.args.Streams == nil:
-		return req, nil, problem("neither --catalog nor --streams is given", "name what to read with --catalog FILE or --streams GLOBS")
+		return req, nil, command.Problem("neither --catalog nor --streams is given", "name what to read with --catalog FILE or --streams GLOBS")
 	case inv.args.Catalog != nil && inv.args.Tail:
-		return req, nil, problem("--tail goes with --streams only", `with a catalog, write "estuary.dev/tail":true into it`)
+		return req, nil, command.Problem("--tail goes with --streams only", `with a catalog, write "estuary.dev/tail":true into it`)
 	case inv.args.Streams != nil:
 		req.Tail = inv.args.Tail
 		req.Bindings, err = inv.matchStreams(ctx, s)
@@ -64,11 +65,11 @@ func (inv *invocation) request(ctx context.Context, s Source) (req Request, wire
 }
 
 func errBothSelections() error {
-	return problem("--catalog and --streams are both given", "give only one of them")
+	return command.Problem("--catalog and --streams are both given", "give only one of them")
 }
 
 func (inv *invocation) catalog() (airbyte.Catalog, error) {
-	raw, err := readInput("catalog", inv.args.Catalog)
+	raw, err := command.ReadInput("catalog", inv.args.Catalog)
 	if err != nil {
 		return airbyte.Catalog{}, err
 	}
@@ -80,7 +81,7 @@ func (inv *invocation) givenState(bs []protocol.Binding) (base, error) {
 	if inv.args.State == nil {
 		return base{}, nil
 	}
-	raw, err := readInput("state", inv.args.State)
+	raw, err := command.ReadInput("state", inv.args.State)
 	if err != nil {
 		return base{}, err
 	}
@@ -101,23 +102,23 @@ func (inv *invocation) readTo(ctx context.Context, s Source, req Request, out *O
 	}()
 	defer func() {
 		if r := recover(); r != nil {
-			err = panicked(r)
+			err = command.Panicked(r)
 		}
 		close(done)
 		<-beating
 	}()
-	defer closeInto(s, &err)
+	defer command.CloseInto(s, "the source", &err)
 	return s.Read(ctx, req, out)
 }
 
 // conclude writes the end of a read and returns the exit code.
 func (inv *invocation) conclude(out *Out, err error) int {
-	failed := out.finish(err, !inv.stopped())
+	failed := out.finish(err, !inv.Stopped())
 	switch gone := out.gone(); {
 	case errors.Is(gone, syscall.EPIPE):
 		return 0 // nobody is left to tell
 	case gone != nil:
-		fmt.Fprintln(inv.stderr, gone)
+		fmt.Fprintln(inv.Stderr, gone)
 		return 1
 	case err != nil || failed > 0:
 		return 1

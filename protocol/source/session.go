@@ -1,16 +1,11 @@
 package source
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
-	"syscall"
 
-	"github.com/sirupsen/logrus"
-
+	"github.com/estuary/connectors/internal/command"
 	"github.com/estuary/connectors/internal/flow"
 	"github.com/estuary/connectors/protocol/config"
 )
@@ -19,18 +14,12 @@ import (
 func (inv *invocation) session() (exit int) {
 	defer func() {
 		if r := recover(); r != nil {
-			exit = inv.refuse(panicked(r))
+			exit = command.Refuse(command.Panicked(r))
 		}
 	}()
-	in := bufio.NewReader(inv.stdin)
-	first, err := in.Peek(1)
-	switch {
-	case inv.stdinTerminal || errors.Is(err, io.EOF):
-		usage(inv.stderr, inv.connector.name, inv.connector.title, inv.connector.docs)
-		return 2
-	case err == nil && first[0] != '{':
-		fmt.Fprintln(inv.stderr, "stdin must hold Flow requests as JSON, one object a line, but it does not begin with {.")
-		return 2
+	in, exit := inv.Requests(inv.connector.usage)
+	if in == nil {
+		return exit
 	}
 	for {
 		request, err := nextRequest(in)
@@ -38,37 +27,29 @@ func (inv *invocation) session() (exit int) {
 		case errors.Is(err, io.EOF):
 			return 0
 		case err != nil:
-			return inv.refuse(err)
+			return command.Refuse(err)
 		case request.Open != nil:
 			return inv.capture(in, request.Open)
 		}
 		if err := inv.answer(request); err != nil {
-			return inv.refuse(err)
+			return command.Refuse(err)
 		}
 	}
 }
 
 // nextRequest reads a line. A last line without a newline counts when it is whole.
-func nextRequest(in *bufio.Reader) (flow.Request, error) {
-	for {
-		line, err := in.ReadBytes('\n')
-		if len(bytes.TrimSpace(line)) == 0 && err == nil {
-			continue
-		}
-		if len(bytes.TrimSpace(line)) == 0 {
-			if !errors.Is(err, io.EOF) {
-				err = fmt.Errorf("reading stdin: %w", err)
-			}
-			return flow.Request{}, err
-		}
-		return flow.DecodeRequest(line)
+func nextRequest(in *command.LineReader) (flow.Request, error) {
+	line, err := in.Next()
+	if err != nil {
+		return flow.Request{}, err
 	}
+	return flow.DecodeRequest(line)
 }
 
 func (inv *invocation) answer(r flow.Request) error {
 	switch {
 	case r.Spec != nil:
-		return inv.print(flow.AppendSpec(nil, flow.Spec{
+		return inv.Print(flow.AppendSpec(nil, flow.Spec{
 			ConfigSchema: inv.connector.configSchema(config.Flow), ResourceConfigSchema: inv.connector.resourceSchema(),
 			DocumentationURL: inv.connector.docs, ResourcePathPointers: inv.connector.path,
 		}))
@@ -77,24 +58,11 @@ func (inv *invocation) answer(r flow.Request) error {
 	case r.Validate != nil:
 		return inv.flowValidate(r.Validate)
 	case r.Apply != nil:
-		return inv.print(flow.AppendApplied(nil))
+		return inv.Print(flow.AppendApplied(nil))
 	case r.Acknowledge != nil:
 		return errors.New("the runner acknowledges a checkpoint, but no capture is open")
 	}
 	return errors.New("the runner sent a request that is none of spec, discover, validate, apply and open")
-}
-
-// refuse logs the reason and returns the exit code: the protocol has no response for errors.
-func (inv *invocation) refuse(err error) int {
-	if errors.Is(err, syscall.EPIPE) {
-		return 0
-	}
-	entry := logrus.NewEntry(logrus.StandardLogger())
-	if cause := internal(err); cause != "" {
-		entry = entry.WithField("cause", cause)
-	}
-	entry.Error(message(err))
-	return 1
 }
 
 func (inv *invocation) flowDiscover(d *flow.Discover) error {
@@ -112,7 +80,7 @@ func (inv *invocation) flowDiscover(d *flow.Discover) error {
 			return err
 		}
 	}
-	return inv.print(flow.AppendDiscovered(nil, streams, paths))
+	return inv.Print(flow.AppendDiscovered(nil, streams, paths))
 }
 
 // flowValidate runs the check: Flow has no other place for it.
@@ -121,12 +89,12 @@ func (inv *invocation) flowValidate(v *flow.Validate) (err error) {
 	if err != nil {
 		return err
 	}
-	defer closeInto(s, &err)
+	defer command.CloseInto(s, "the source", &err)
 	bs, err := inv.flowBindings(v.Bindings)
 	if err != nil {
 		return err
 	}
-	if err := s.Check(context.Background(), bs); err != nil {
+	if err := s.Check(context.Background(), v.Name, bs); err != nil {
 		return err
 	}
 	paths := make([][]string, len(bs))
@@ -135,5 +103,5 @@ func (inv *invocation) flowValidate(v *flow.Validate) (err error) {
 			return err
 		}
 	}
-	return inv.print(flow.AppendValidated(nil, paths))
+	return inv.Print(flow.AppendValidated(nil, paths))
 }

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/estuary/connectors/internal/command"
 )
 
 const (
@@ -42,6 +44,9 @@ func TestSession_Golden(t *testing.T) {
 	}
 	strictResponses(t, d.seen.String())
 	compareGolden(t, "session.jsonl", d.seen.String())
+	if !strings.Contains(d.log.String(), `"msg":"checking as ","task":"acmeCo/cap"`) {
+		t.Errorf("the check was not told the capture's name: %s", d.log.String())
+	}
 	if !strings.Contains(d.log.String(), `"level":"info","msg":"reading as ***","tail":false,"task":"acmeCo/cap"`) {
 		t.Errorf("no JSON log of the read on stderr: %s", d.log.String())
 	}
@@ -63,7 +68,7 @@ func TestSession_Failures(t *testing.T) {
 		{"a range that ends before it begins", `{"open":{"capture":{"config":{}},"range":{"keyBegin":5,"keyEnd":4}}}`, "begins at 00000005, after its end 00000004", 1},
 		{"a foreign state", `{"open":{"capture":{"config":{}},"state":{"cursor":{"a":1}}}}`, "the state cannot be used", 1},
 		{"discover panics", `{"discover":{"config":{"mood":"panic in new",` + password + `}}}`, "the connector met a bug: no way, says ***", 1},
-		{"the read fails", strings.Replace(openBatch, `"rows":3`, `"rows":3,"mood":"transient"`, 1), `"cause":"cause ***","level":"error","msg":"the counter lost ***"`, 1},
+		{"the read fails", strings.Replace(openBatch, `"rows":3`, `"rows":3,"mood":"transient"`, 1), `"cause":"cause ***","kind":"transient","level":"error","msg":"the counter lost ***"`, 1},
 		{"another request while capturing", openBatch + "\n" + `{"spec":{}}`, "no acknowledgement", 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -134,9 +139,8 @@ func converse(t *testing.T) *dialogue {
 	stdin, in := io.Pipe()
 	out, stdout := io.Pipe()
 	d := &dialogue{t: t, in: in, out: bufio.NewReader(out), exit: make(chan int, 1)}
-	p := &process{
-		stdin: stdin, stdout: &lines{w: stdout}, stderr: &d.log, exit: func(int) { t.Error("exit is for signals") },
-		now: newClock().read, stop: make(chan struct{}),
+	p := &command.Process{
+		Stdin: stdin, Stdout: command.NewLines(stdout), Stderr: &d.log, Exit: func(int) { t.Error("exit is for signals") }, Now: newClock().read,
 	}
 	go func() {
 		code := run(erase(counterConnector()), p)

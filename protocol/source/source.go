@@ -28,9 +28,9 @@ type Connector[C, R any] struct {
 
 // Source is one configured source. Methods are called one at a time.
 type Source interface {
-	// Check looks for everything that would stop a read, and never writes. bs is what is configured, nil when unknown. It returns an errors.Join of
-	// *protocol.Problem; any other error means "could not check".
-	Check(ctx context.Context, bs []protocol.Binding) error
+	// Check looks for everything that would stop a read, and never writes. task is as in Request; bs is what is configured, nil when unknown. It returns
+	// an errors.Join of *protocol.Problem; any other error means "could not check".
+	Check(ctx context.Context, task string, bs []protocol.Binding) error
 	// Discover lists the streams.
 	Discover(ctx context.Context) ([]protocol.Stream, error)
 	// Read captures until it has caught up, or after req.Stop until the next checkpoint, and returns nil then. When ctx is cancelled it returns at once.

@@ -51,7 +51,7 @@ var faults = []fault{
 		old: `if w.fence, err = e.log.Fence(ctx); err != nil {`,
 		new: `if newest, _ := e.db.ParsePosition([]byte("\"1000000000\"")); w.from == nil { if l, _, err := e.db.Opener.Open(ctx, newest); err == nil { e.log = l } }; ` +
 			`if w.fence, err = e.log.Fence(ctx); err != nil {`,
-		shows: []string{"I1", "I3", "I14"},
+		shows: []string{"I1", "I3", "I14", "I16"},
 	},
 	{
 		name: "d: events above the scanned keys are dropped in an active table", file: "stream.go",

@@ -5,7 +5,7 @@ import (
 )
 
 func TestSplit(t *testing.T) {
-	n := seeds(t, 60)
+	n := seeds(t, 200)
 	var total Stats
 	for seed := uint64(1); seed <= n; seed++ {
 		bad, stats := TrySplit(seed)

@@ -26,7 +26,9 @@ type Command struct {
 	Catalog []byte
 	State   []byte
 	Env     []string // added to this process's
-	Stdin   bool     // open a pipe for Send; otherwise stdin is empty
+	Stdin   bool     // open a pipe for Send; otherwise stdin is Input, or empty
+	// Input and Output are a shell's pipe: the process gets them as stdin and stdout, and the caller closes his own. With Output Next finds nothing.
+	Input, Output *os.File
 	// PipeBytes is the size of stdout's pipe, a power of two from 4096 on: how far the binary can be ahead of Next. 0: the system's default.
 	PipeBytes int
 }
@@ -91,8 +93,8 @@ func (p *Process) start(c Command) error {
 	if err != nil {
 		return err
 	}
-	defer stderr.Close() // the child has its own descriptor
-	stdout, childStdout, err := os.Pipe()
+	defer stderr.Close()                  // the child has its own descriptor
+	stdout, childStdout, err := os.Pipe() // with Output it stays empty and ends at once
 	if err != nil {
 		return err
 	}
@@ -105,6 +107,12 @@ func (p *Process) start(c Command) error {
 	defer childStdout.Close() // likewise
 	p.stdout, p.lines = stdout, bufio.NewReaderSize(stdout, 64<<10)
 	p.cmd.Stdout, p.cmd.Stderr = childStdout, stderr
+	if c.Output != nil {
+		p.cmd.Stdout = c.Output
+	}
+	if c.Input != nil {
+		p.cmd.Stdin = c.Input
+	}
 	p.cmd.Env = append(os.Environ(), c.Env...)
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
 	if c.Stdin {

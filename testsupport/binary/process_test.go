@@ -116,6 +116,7 @@ func TestKillAtALine(t *testing.T) {
 	if p.Taken() < 100*1000 {
 		t.Errorf("100 lines were %d bytes", p.Taken())
 	}
+	time.Sleep(300 * time.Millisecond) // it goes on until the pipe is full
 	if err := p.Kill(); err != nil {
 		t.Fatal(err)
 	}
@@ -206,7 +207,7 @@ func TestBuildIsOfTheMainModule(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(root, "testsupport", "go.mod")); err != nil {
 		t.Errorf("the main module was found at %s: %v", root, err)
 	}
-	if _, err := build("no-such-connector"); err == nil || !strings.Contains(err.Error(), "building no-such-connector") {
+	if _, err := build("no-such-connector", target{from: "./no-such-connector", as: "x"}); err == nil || !strings.Contains(err.Error(), "building no-such-connector") {
 		t.Errorf("building what does not exist: %v", err)
 	}
 }

@@ -21,13 +21,21 @@ func rowValues(random *rand.Rand, ver int64) map[string]any {
 	}
 	return map[string]any{
 		"word":   nullable(fmt.Sprintf("w%d \"quoted\" \\ back\nline\t%c é 漢 \U0001F600", random.IntN(1000), 'a'+rune(random.IntN(26)))),
-		"amount": nullable(fmt.Sprintf("%d.%02d", random.IntN(100000)-50000, random.IntN(100))),
+		"amount": nullable(amount(random)),
 		"doc":    nullable(fmt.Sprintf(`{"ver": %d, "k%d": {"nested": [1, "two", null], "at%d": %d}}`, ver, ver%3, ver%2, random.IntN(100))),
 		"big":    nullable(bigText(random)),
 		"at":     nullable(time.Unix(1_700_000_000+random.Int64N(50_000_000), random.Int64N(1_000_000)*1000).UTC().Format("2006-01-02 15:04:05.999999-07")),
 		"tags":   nullable(fmt.Sprintf(`{t%d,"with space, and comma",NULL,"q\"uote"}`, random.IntN(10))),
 		"flag":   nullable([]string{"true", "false"}[random.IntN(2)]),
 	}
+}
+
+// amount is a small number with cents, or one of 30 digits.
+func amount(random *rand.Rand) string {
+	if random.IntN(4) == 0 {
+		return fmt.Sprintf("%d%018d%08d.%02d0", 1+random.IntN(999), random.Int64N(1_000_000_000_000_000_000), random.IntN(100_000_000), random.IntN(100))
+	}
+	return fmt.Sprintf("%d.%02d", random.IntN(100000)-50000, random.IntN(100))
 }
 
 // bigText is sometimes short and mostly long enough to be stored out of line. Random, so that no two values are equal.

@@ -5,10 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -16,6 +14,7 @@ import (
 
 	"github.com/estuary/connectors/internal/pgtest"
 	"github.com/estuary/connectors/testsupport/binary"
+	"github.com/estuary/connectors/testsupport/watch"
 	"github.com/estuary/connectors/testsupport/wire"
 )
 
@@ -212,58 +211,24 @@ type message struct {
 
 // reading is a running read; its messages are taken as they come.
 type reading struct {
+	*watch.Lines
 	t       *testing.T
 	process *binary.Process
 
-	mu      sync.Mutex // guards what follows
-	changed *sync.Cond
 	lines   [][]byte // of records and states
 	order   []message
 	records []record
 	states  []*wire.State
 	logs    []string
-	ended   bool
-	err     error
 }
 
 func (p *place) read(state []byte, args ...string) *reading {
 	p.t.Helper()
-	process, err := binary.Start(binary.Command{
+	r := &reading{t: p.t}
+	r.Lines, r.process = watch.Start(p.t, binary.Command{
 		Path: binary.Build(p.t, "source-postgres"), Args: append([]string{"read", "--streams", "public.*"}, args...), Config: p.config, State: state,
-	})
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	r := &reading{t: p.t, process: process}
-	r.changed = sync.NewCond(&r.mu)
-	go r.loop()
-	p.t.Cleanup(func() {
-		_ = process.Kill() // a test that failed may have left it
-		_, _ = process.Wait(patience)
-		_ = process.Close()
-	})
+	}, r.take, nil)
 	return r
-}
-
-func (r *reading) loop() {
-	for {
-		line, err := r.process.Next()
-		r.mu.Lock()
-		if err == nil {
-			err = r.take(line)
-		}
-		if err != nil {
-			r.ended = true
-			if !errors.Is(err, io.EOF) {
-				r.err = err
-			}
-		}
-		r.changed.Broadcast()
-		r.mu.Unlock()
-		if err != nil {
-			return
-		}
-	}
 }
 
 func (r *reading) take(line []byte) error {
@@ -304,53 +269,22 @@ func (r *reading) take(line []byte) error {
 // await waits until ok, which may look at what came.
 func (r *reading) await(what string, ok func() bool) {
 	r.t.Helper()
-	late := false
-	timer := time.AfterFunc(patience, func() {
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		late = true
-		r.changed.Broadcast()
-	})
-	defer timer.Stop()
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for !ok() {
-		if r.ended || late {
-			r.t.Fatalf("the read has not come to %s (its output ended: %v, %v); it says:\n%s", what, r.ended, r.err, strings.Join(r.logs, "\n"))
-		}
-		r.changed.Wait()
+	if !r.Reaches(ok) {
+		r.Locked(func() { r.t.Fatalf("the read has not come to %s; it says:\n%s", what, strings.Join(r.logs, "\n")) })
 	}
-}
-
-// finished waits for the end of the process and of its output.
-func (r *reading) finished() binary.Exit {
-	r.t.Helper()
-	exit, err := r.process.Wait(patience)
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for !r.ended {
-		r.changed.Wait()
-	}
-	if r.err != nil {
-		r.t.Fatal(r.err)
-	}
-	return exit
 }
 
 // find returns the only record that fits; records of r may still come.
 func (r *reading) find(what string, fits func(record) bool) record {
 	r.t.Helper()
-	r.mu.Lock()
-	defer r.mu.Unlock()
 	var found []record
-	for _, rec := range r.records {
-		if fits(rec) {
-			found = append(found, rec)
+	r.Locked(func() {
+		for _, rec := range r.records {
+			if fits(rec) {
+				found = append(found, rec)
+			}
 		}
-	}
+	})
 	if len(found) != 1 {
 		r.t.Fatalf("%d records are %s, want one", len(found), what)
 	}

@@ -141,7 +141,7 @@ func restarts(t *testing.T, version int, seed uint64) {
 		}
 	}
 	r := k.read(k.states())
-	if exit := r.finished(); exit.Code != 0 {
+	if exit := r.Finished(); exit.Code != 0 {
 		t.Fatalf("the last run ended with code %d: %v", exit.Code, r.logs)
 	}
 	for _, kt := range keyTypes {
@@ -200,7 +200,7 @@ func (k *keyRun) round() {
 	if err := r.process.Kill(); err != nil {
 		k.t.Fatal(err)
 	}
-	r.finished()
+	r.Finished()
 	for _, kt := range keyTypes {
 		at := r.stateWithRow(kt.name)
 		if at == none {

@@ -74,7 +74,7 @@ func sameValues(t *testing.T, version int) {
 	if err := r.process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
-	if exit := r.finished(); exit.Code != 0 {
+	if exit := r.Finished(); exit.Code != 0 {
 		t.Errorf("code %d: %v", exit.Code, r.logs)
 	}
 	scanned, empty := r.find("the scanned row", key("1", "c", true)), r.find("the scanned row of NULLs", key("2", "c", true))

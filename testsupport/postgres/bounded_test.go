@@ -62,7 +62,7 @@ func (d *database) confirmed() string {
 
 // alive tells whether the output has not ended yet.
 func (r *run) alive() bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return !r.ended
+	r.Lock()
+	defer r.Unlock()
+	return !r.Ended()
 }

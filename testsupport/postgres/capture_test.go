@@ -3,18 +3,15 @@ package postgres
 import (
 	"context"
 	"encoding/json"
-	"errors"
-	"io"
 	"maps"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/estuary/connectors/internal/pgtest"
 	"github.com/estuary/connectors/testsupport/binary"
 	"github.com/estuary/connectors/testsupport/replay"
+	"github.com/estuary/connectors/testsupport/watch"
 	"github.com/estuary/connectors/testsupport/wire"
 )
 
@@ -97,16 +94,13 @@ func (r record) text(column string) string { return replay.Text(r.doc[column]) }
 
 // run is a running process and what it printed so far.
 type run struct {
+	*watch.Lines
 	c       *capture
 	process *binary.Process
 
-	mu      sync.Mutex // guards what follows
-	changed *sync.Cond
 	out     *replay.Run
 	records []record
 	hold    int // stop reading once there are so many records; negative: never
-	err     error
-	ended   bool
 }
 
 // start starts a run that ends when it has caught up.
@@ -128,44 +122,9 @@ func (c *capture) startWith(hold int, flags []string) *run {
 		command.Args = append(command.Args, "--streams", c.streams)
 	}
 	command.Args = append(command.Args, flags...)
-	p, err := binary.Start(command)
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	r := &run{c: c, process: p, out: &replay.Run{}, hold: hold}
-	r.changed = sync.NewCond(&r.mu)
-	go r.read()
-	c.t.Cleanup(func() {
-		_ = p.Kill() // a test that failed may have left it
-		_, _ = p.Wait(patience)
-	})
+	r := &run{c: c, out: &replay.Run{}, hold: hold}
+	r.Lines, r.process = watch.Start(c.t, command, r.take, func(*binary.Process) bool { return r.hold >= 0 && len(r.records) >= r.hold })
 	return r
-}
-
-func (r *run) read() {
-	for {
-		r.mu.Lock()
-		for r.hold >= 0 && len(r.records) >= r.hold {
-			r.changed.Wait()
-		}
-		r.mu.Unlock()
-		line, err := r.process.Next()
-		r.mu.Lock()
-		if err == nil {
-			err = r.take(line)
-		}
-		if err != nil {
-			r.ended = true
-			if !errors.Is(err, io.EOF) {
-				r.err = err
-			}
-		}
-		r.changed.Broadcast()
-		r.mu.Unlock()
-		if err != nil {
-			return
-		}
-	}
 }
 
 func (r *run) take(line []byte) error {
@@ -197,40 +156,14 @@ func (r *run) take(line []byte) error {
 }
 
 // release lets a held run go on.
-func (r *run) release() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.hold = -1
-	r.changed.Broadcast()
-}
+func (r *run) release() { r.Release(func() { r.hold = -1 }) }
 
 // await waits until what was printed fulfils the condition. It fails the test when the process ends first.
 func (r *run) await(what string, ok func() bool) {
 	r.c.t.Helper()
-	if !r.reaches(ok) {
+	if !r.Reaches(ok) {
 		r.c.t.Fatalf("the run has not come to %s; it printed %d records, and says:\n%s", what, r.count(func(record) bool { return true }), r.said())
 	}
-}
-
-// reaches tells whether the condition came true before the output ended or the patience did.
-func (r *run) reaches(ok func() bool) bool {
-	late := false
-	timer := time.AfterFunc(patience, func() {
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		late = true
-		r.changed.Broadcast()
-	})
-	defer timer.Stop()
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for !ok() {
-		if r.ended || late {
-			return false
-		}
-		r.changed.Wait()
-	}
-	return true
 }
 
 // awaitRecord waits for a record that fits.
@@ -299,16 +232,15 @@ func countOf(records []record, fits func(record) bool) int {
 }
 
 // count counts the records that fit.
-func (r *run) count(fits func(record) bool) int {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return countOf(r.records, fits)
+func (r *run) count(fits func(record) bool) (n int) {
+	r.Locked(func() { n = countOf(r.records, fits) })
+	return n
 }
 
 // said are the log lines and errors, for messages of failed tests.
 func (r *run) said() string {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	r.Lock()
+	defer r.Unlock()
 	var b strings.Builder
 	for _, m := range r.out.Others {
 		switch {
@@ -323,8 +255,8 @@ func (r *run) said() string {
 
 // errors are the TRACE messages of type ERROR.
 func (r *run) errors() []*wire.Trace {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	r.Lock()
+	defer r.Unlock()
 	var list []*wire.Trace
 	for _, m := range r.out.Others {
 		if m.Trace != nil && m.Trace.Type == "ERROR" {
@@ -336,8 +268,8 @@ func (r *run) errors() []*wire.Trace {
 
 // status is the last status of a stream.
 func (r *run) status(stream string) string {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	r.Lock()
+	defer r.Unlock()
 	status := ""
 	for _, m := range r.out.Others {
 		if m.Trace != nil && m.Trace.Type == "STREAM_STATUS" && m.Trace.Stream.String() == stream {
@@ -351,12 +283,12 @@ func (r *run) status(stream string) string {
 func (r *run) end(whole bool) binary.Exit {
 	c := r.c
 	c.t.Helper()
-	if !r.reaches(func() bool { return r.ended }) {
+	if !r.Reaches(r.Ended) {
 		c.t.Fatalf("the run does not end; it says:\n%s", r.said())
 	}
 	exit, err := r.process.Wait(patience)
 	if err == nil {
-		err = r.err
+		err = r.Err()
 	}
 	if err != nil {
 		c.t.Fatalf("%v; the run says:\n%s", err, r.said())

@@ -57,6 +57,23 @@ func TestTable_SwappedInByARenameIsReadAnew(t *testing.T) {
 	})
 }
 
+// What the log does not tell is looked for in the catalog: a table that is not published has taken the name.
+func TestTable_SwappedInUnpublishedIsNoticedWhileRunning(t *testing.T) {
+	d := newDatabase(t, "CREATE TABLE a (id int PRIMARY KEY, v text)", "CREATE TABLE a_new (id int PRIMARY KEY, v text)",
+		"INSERT INTO a VALUES (1, 'old'), (2, 'old')", "INSERT INTO a_new VALUES (1, 'new'), (2, 'new'), (3, 'new')")
+	a := table("a", "id")
+	c := d.capture(a).set(map[string]any{"rediscovery_interval": "1m"})
+	r := c.tail()
+	r.awaitActive(a.Stream)
+	d.exec("BEGIN; ALTER TABLE a RENAME TO a_old; ALTER TABLE a_new RENAME TO a; COMMIT")
+	r.awaitLog("WARN", "another table has taken its name")
+	r.awaitRow(a.Stream, "id", "3") // of the new table
+	d.exec("UPDATE a SET v = 'last' WHERE id = 1", "DELETE FROM a WHERE id = 3")
+	r.awaitRow(a.Stream, "v", "last")
+	r.stop()
+	c.equal(a)
+}
+
 func TestColumn_AddedWithADefaultIsWarnedOf(t *testing.T) {
 	d := newDatabase(t, "CREATE TABLE a (id int PRIMARY KEY)", "INSERT INTO a VALUES (1)")
 	a := table("a", "id")
@@ -82,6 +99,29 @@ func TestColumn_AddedWithADefaultReadsTheTableAnewWhenToldTo(t *testing.T) {
 	r.awaitActive(a.Stream)
 	r.stop()
 	c.equal(a)
+}
+
+// What leaves the rows that were read as they are is no reason to read them again, seen live or between two runs.
+func TestColumn_DroppedOrAddedEmptyReadsNothingAnew(t *testing.T) {
+	d := newDatabase(t, "CREATE TABLE a (id int PRIMARY KEY, gone text, also text)", "INSERT INTO a VALUES (1, 'g', 'h')")
+	a := table("a", "id")
+	c := d.capture(a).set(map[string]any{"on_rewrite": "rebackfill"})
+	r := c.tail()
+	r.awaitActive(a.Stream)
+	d.exec("ALTER TABLE a DROP COLUMN gone", "INSERT INTO a VALUES (2, 'h')", "ALTER TABLE a ADD COLUMN v text", "INSERT INTO a VALUES (3, 'h', 'new')")
+	r.awaitRow(a.Stream, "id", "3")
+	r.stop()
+	for _, change := range []string{"INSERT INTO a VALUES (4, 'h')", "ALTER TABLE a DROP COLUMN also", "ALTER TABLE a ADD COLUMN w text, ALTER COLUMN v SET DEFAULT 'x'"} {
+		d.exec(change)
+		r = c.catchUp()
+		if n := r.count(func(rec record) bool { return rec.snapshot }); n != 0 {
+			t.Errorf("after %s %d rows were read again; the run says:\n%s", change, n, r.said())
+		}
+	}
+	d.exec("ALTER TABLE a ADD COLUMN d int NOT NULL DEFAULT 7")
+	if r = c.catchUp(); r.count(func(rec record) bool { return rec.snapshot && rec.text("d") == "7" }) != 4 {
+		t.Errorf("a column with a default came while nobody read, but the rows were not read anew; the run says:\n%s", r.said())
+	}
 }
 
 func TestColumn_DroppedRenamedAndOfAnotherType(t *testing.T) {

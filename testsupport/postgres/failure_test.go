@@ -95,7 +95,7 @@ func TestFailure_AStatementTimeoutThatNoRowPassesIsTold(t *testing.T) {
 	c := d.capture(a).set(map[string]any{"statement_timeout": "1ms"})
 	for range 20 {
 		r := c.start()
-		if !r.reaches(func() bool { return r.ended }) {
+		if !r.Reaches(r.Ended) {
 			t.Fatal("the run does not end")
 		}
 		if len(r.errors()) == 0 {

@@ -71,7 +71,7 @@ func TestState_OfAServerThatWasRestoredFromABackup(t *testing.T) {
 		s.run("mv", backup, s.path)
 	})
 	d.exec("INSERT INTO a VALUES (2, 'after')")
-	c.start().fails("config_error", "the state ends at ", "but the server's log only reaches ", "restored from a backup", "start over")
+	c.start().fails("config_error", "the state ends at ", "but the server's log only reaches ", "restored from a backup", "start over", "pipeline backfill FILE '*'")
 	c = d.capture(a)
 	c.catchUp()
 	c.equal(a)

@@ -24,8 +24,10 @@ func changed(d *database) {
 	d.exec("UPDATE a SET v = 'y'", "INSERT INTO a SELECT coalesce(max(id), 0) + 1, 'z' FROM a")
 }
 
+// dropSlot drops the slot once the server has noticed that its reader is gone.
 func (d *database) dropSlot() {
 	d.t.Helper()
+	d.until("SELECT (count(*) FILTER (WHERE active))::text FROM pg_replication_slots WHERE slot_name = '"+d.slot+"'", "0")
 	d.exec(fmt.Sprintf("SELECT pg_drop_replication_slot('%s')", d.slot))
 }
 
@@ -33,7 +35,7 @@ func TestSlot_DroppedBetweenTwoRuns(t *testing.T) {
 	d, c, a := captured(t)
 	d.dropSlot()
 	changed(d)
-	c.start().fails("config_error", "the changes of table public.a after ", " are lost: ", "advanced.on_gap", "rebackfill")
+	c.start().fails("config_error", "the changes of table public.a after ", " are lost: ", "advanced.on_gap", "rebackfill", "pipeline backfill FILE STREAM")
 	c.set(map[string]any{"on_gap": "rebackfill"}).catchUp()
 	c.equal(a)
 	changed(d)
@@ -129,7 +131,7 @@ func TestState_OfAnotherCluster(t *testing.T) {
 		t.Fatalf("the state does not name the cluster %s: %s", system, c.state)
 	}
 	c.state = bytes.ReplaceAll(c.state, []byte(system), []byte("7000000000000000001"))
-	c.start().fails("config_error", "the state comes from another database cluster", "7000000000000000001", system)
+	c.start().fails("config_error", "the state comes from another database cluster", "7000000000000000001", system, "pipeline backfill FILE '*'")
 }
 
 // Decoding looks a publication up as it was when a change was made, and fails for ever on a change from before its time.

@@ -86,9 +86,7 @@ func TestStream_InADatabaseThatHoldsAnyBytes(t *testing.T) {
 	t.Cleanup(func() { d.exec("DROP DATABASE " + name + " WITH (FORCE)") })
 	of := *d
 	of.name, of.slot = name, d.slot+"_bytes"
-	t.Cleanup(func() {
-		of.exec("SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots WHERE slot_name = '" + of.slot + "'")
-	})
+	t.Cleanup(of.dropSlot)
 	of.exec("CREATE TABLE a (id text PRIMARY KEY, v text)", `INSERT INTO a VALUES (E'\xFE', E'x\xFF'), (E'gr\xC3\xBC', E'\x80'), ('z', 'z')`)
 	a := table("a", "id")
 	c := of.capture(a).set(map[string]any{"backfill_chunk_size": 1})

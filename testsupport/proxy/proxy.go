@@ -16,6 +16,7 @@ type Stats struct {
 	Connections int64 // accepted and connected to the target
 	Up, Down    int64 // bytes from clients to the target, and back
 	Cut         int64 // connections that the proxy ended
+	Statements  int64 // of PostgreSQL's clients, when OnStatement was called
 }
 
 // Proxy forwards connections. All methods may be called at any time.
@@ -24,10 +25,13 @@ type Proxy struct {
 	target   string
 	wait     sync.WaitGroup
 
-	connections, up, down, cut atomic.Int64
-	delay                      atomic.Int64 // nanoseconds before each piece is passed on
-	refuse                     atomic.Bool
-	budget                     atomic.Int64 // bytes from the target until everything is cut; negative: no end
+	connections, up, down, cut, statements atomic.Int64
+
+	statement func(sql string) bool // see OnStatement; nil: nothing is read
+
+	delay  atomic.Int64 // nanoseconds before each piece is passed on
+	refuse atomic.Bool
+	budget atomic.Int64 // bytes from the target until everything is cut; negative: no end
 
 	mu    sync.Mutex // guards pairs and closed
 	pairs map[*pair]struct{}
@@ -53,8 +57,11 @@ func Start(tb testing.TB, target string) *Proxy {
 }
 
 // New starts a proxy to target on a free port.
-func New(target string) (*Proxy, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+func New(target string) (*Proxy, error) { return Listen("127.0.0.1:0", target) }
+
+// Listen starts a proxy to target at an address of one's own choice.
+func Listen(address, target string) (*Proxy, error) {
+	l, err := net.Listen("tcp", address)
 	if err != nil {
 		return nil, fmt.Errorf("starting a proxy to %s: %w", target, err)
 	}
@@ -70,7 +77,7 @@ func (p *Proxy) Addr() string { return p.listener.Addr().String() }
 
 // Stats returns the counts so far.
 func (p *Proxy) Stats() Stats {
-	return Stats{Connections: p.connections.Load(), Up: p.up.Load(), Down: p.down.Load(), Cut: p.cut.Load()}
+	return Stats{Connections: p.connections.Load(), Up: p.up.Load(), Down: p.down.Load(), Cut: p.cut.Load(), Statements: p.statements.Load()}
 }
 
 // SetDelay delays every piece, in both directions, by d.
@@ -145,7 +152,11 @@ func (p *Proxy) serve(client net.Conn) {
 	upDone := make(chan struct{})
 	go func() {
 		defer close(upDone)
-		p.pump(server, client, &p.up, false)
+		if p.statement != nil {
+			p.pumpStatements(server, client)
+		} else {
+			p.pump(server, client, &p.up, false)
+		}
 		pr.close()
 	}()
 	p.pump(client, server, &p.down, true)

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"strconv"
 	"strings"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/estuary/connectors/testsupport/binary"
 	"github.com/estuary/connectors/testsupport/replay"
+	"github.com/estuary/connectors/testsupport/wire"
 )
 
 // exitTimeout bounds the end of a process that was killed or has caught up.
@@ -26,7 +28,11 @@ type capture struct {
 	config  func(run int) map[string]any
 	streams string // --streams
 
+	changes func() int64 // committed so far
+	began   int64        // of them before the capture's first run
+
 	fold, keepsAll *replay.Fold
+	active         map[string]bool // streams whose backfill has ended in a STATE, whichever is resumed from
 	state          []byte
 	runs           int
 	bites          bites
@@ -34,19 +40,37 @@ type capture struct {
 
 // bites counts what makes the test worth its time.
 type bites struct {
-	alive          int // at the kill
-	chunkAfter     int // kills with rows of a chunk after the last STATE
-	contained      int // events that a chunk stood for
-	newer          int // events emitted inside a window
+	alive          int   // at the kill
+	chunkAfter     int   // kills with rows of a chunk after the last STATE
+	contained      int   // events that a chunk stood for
+	newer          int   // events emitted inside a window
+	during         int64 // changes committed before the last stream's backfill ended
 	invisible      map[string]bool
 	invisibleAtDue map[string]bool
 	earlier        int // resumes from an earlier STATE than the last
 }
 
-func newCapture(path, streams string, config func(int) map[string]any, tables ...replay.Table) *capture {
-	return &capture{
-		binary: path, config: config, streams: streams, fold: replay.New(false, tables...), keepsAll: replay.New(true, tables...),
-		bites: bites{invisible: map[string]bool{}, invisibleAtDue: map[string]bool{}},
+func newCapture(path, streams string, changes func() int64, config func(int) map[string]any, tables ...replay.Table) *capture {
+	c := &capture{
+		binary: path, config: config, streams: streams, changes: changes, began: changes(), fold: replay.New(false, tables...), keepsAll: replay.New(true, tables...),
+		active: map[string]bool{}, bites: bites{invisible: map[string]bool{}, invisibleAtDue: map[string]bool{}},
+	}
+	for _, t := range tables {
+		c.active[t.Stream] = false
+	}
+	return c
+}
+
+// printed looks at a STATE as it comes: the last backfill's end is when the changes among it have been committed.
+func (c *capture) printed(s *wire.State) {
+	if name := s.Stream.String(); !c.active[name] && bytes.Contains(s.Body, []byte(`"mode":"active"`)) {
+		c.active[name] = true
+		for _, done := range c.active {
+			if !done {
+				return
+			}
+		}
+		c.bites.during = c.changes() - c.began
 	}
 }
 
@@ -82,6 +106,7 @@ func (c *capture) killed(rng *rand.Rand, records int, patience time.Duration) er
 		switch {
 		case m.State != nil:
 			chunkRows = 0
+			c.printed(m.State)
 		case m.Record != nil && bytes.Contains(m.Record.Data, []byte(`"snapshot":true`)):
 			chunkRows++
 		case m.Log != nil:
@@ -166,26 +191,31 @@ func (c *capture) caughtUp(rng *rand.Rand) error {
 	if err != nil {
 		return err
 	}
-	var line []byte
 	run := &replay.Run{}
+	changed := false // the record before was a change of the log
 	for {
-		// After changes of the log: what is committed while they wait to be read is in the next chunk's snapshot.
-		if rng != nil && run.Records() < 2000 && bytes.Contains(line, []byte(`"txid":`)) && rng.IntN(8) == 0 {
-			time.Sleep(time.Duration(rng.IntN(60)) * time.Millisecond)
-		}
-		line, err = p.Next()
-		if errors.Is(err, io.EOF) {
+		line, nextErr := p.Next()
+		if errors.Is(nextErr, io.EOF) {
 			break
 		}
-		if err != nil {
-			return err
+		if nextErr != nil {
+			return nextErr
 		}
 		m, lineErr := run.Line(line)
 		if lineErr != nil {
 			return fmt.Errorf("run %d: %w: %.300s", c.runs, lineErr, line)
 		}
-		if m.Log != nil {
+		switch {
+		case m.State != nil:
+			c.printed(m.State)
+		case m.Log != nil:
 			c.bites.log(m.Log.Message)
+		}
+		// What is committed while a chunk's rows wait to be read comes inside its window; while the changes after them wait, in the next chunk's snapshot.
+		if rng != nil && m.Record != nil && run.Records() < 5000 && changed != bytes.Contains(line, []byte(`"txid":`)) {
+			if changed = !changed; rng.IntN(2) == 0 {
+				time.Sleep(time.Duration(40+rng.IntN(100)) * time.Millisecond)
+			}
 		}
 	}
 	exit, err := p.Wait(exitTimeout)
@@ -222,6 +252,18 @@ func lastLogs(run *replay.Run) string {
 		}
 	}
 	return b.String()
+}
+
+// few says whether there is still too little of something that depends on the machine's timing.
+func (b *bites) few(withStandby bool) bool {
+	return b.chunkAfter < wantChunkAfter || b.during < wantDuring || b.contained < 50 || b.newer < 50 || withStandby && (len(b.invisible) < 20 || len(b.invisibleAtDue) < 3)
+}
+
+func (b *bites) add(other bites) {
+	b.alive, b.chunkAfter, b.earlier = b.alive+other.alive, b.chunkAfter+other.chunkAfter, b.earlier+other.earlier
+	b.contained, b.newer, b.during = b.contained+other.contained, b.newer+other.newer, b.during+other.during
+	maps.Copy(b.invisible, other.invisible)
+	maps.Copy(b.invisibleAtDue, other.invisibleAtDue)
 }
 
 // log reads the engine's own account of what it did, printed at level debug.

@@ -24,6 +24,7 @@ type flowTask struct {
 	fold     *replay.Fold
 	state    json.RawMessage // what the next session is opened with
 	runs     int
+	lengths  bool // the next session asks for them
 }
 
 type flowBinding struct {
@@ -82,7 +83,7 @@ func newFlowTask(t *testing.T, cluster *pgtest.Cluster, database string, advance
 func (f *flowTask) connect(stopAt int64) *session {
 	f.t.Helper()
 	s := &session{task: f, described: map[int]bool{}}
-	s.watched = watch(f.t, binary.Command{Path: f.path, Stdin: true, Env: []string{"LOG_LEVEL=debug", "LOG_FORMAT=json"}}, stopAt, s.take)
+	s.watched = watching(f.t, binary.Command{Path: f.path, Stdin: true, Env: []string{"LOG_LEVEL=debug", "LOG_FORMAT=json"}}, stopAt, s.take)
 	if r := s.ask("spec", map[string]any{"connectorType": "IMAGE", "config": map[string]any{}}); r.Kind != "spec" {
 		f.t.Fatalf("the answer to spec is %s", r.Kind)
 	}
@@ -91,7 +92,7 @@ func (f *flowTask) connect(stopAt int64) *session {
 
 // take takes a response, and holds it to the order in which they have to come.
 func (s *session) take(line []byte) error {
-	r, err := wire.FlowDecoder{}.Decode(line)
+	r, err := wire.FlowDecoder{Lengths: s.task.lengths}.Decode(line)
 	if err != nil {
 		return err
 	}
@@ -146,9 +147,9 @@ func (s *session) take(line []byte) error {
 func (s *session) ask(kind string, body map[string]any) *wire.Response {
 	s.t.Helper()
 	s.send(kind, body)
-	s.await("the answer to "+kind, func() bool { return len(s.before) > 0 })
+	s.Await("the answer to "+kind, func() bool { return len(s.before) > 0 })
 	var r *wire.Response
-	s.locked(func() { r, s.before = s.before[0], s.before[1:] })
+	s.Locked(func() { r, s.before = s.before[0], s.before[1:] })
 	return r
 }
 
@@ -163,7 +164,7 @@ func (s *session) send(kind string, body map[string]any) {
 func (s *session) openCapture(tail *bool) *session {
 	s.t.Helper()
 	s.send("open", s.task.openBody(tail))
-	s.await("opened", func() bool { return s.opened })
+	s.Await("opened", func() bool { return s.opened })
 	return s
 }
 
@@ -178,6 +179,9 @@ func (f *flowTask) captureSpec() map[string]any {
 func (f *flowTask) openBody(tail *bool) map[string]any {
 	body := map[string]any{
 		"capture": f.captureSpec(), "version": "v1", "range": map[string]any{"keyEnd": uint32(0xffffffff), "rClockEnd": uint32(0xffffffff)}, "state": f.state,
+	}
+	if f.lengths {
+		body["lengths"] = true
 	}
 	if tail != nil {
 		body["tail"] = *tail
@@ -205,6 +209,6 @@ func (s *session) commit(n int) {
 }
 
 func (s *session) checkpointCount() (n int) {
-	s.locked(func() { n = len(s.checkpoints) })
+	s.Locked(func() { n = len(s.checkpoints) })
 	return n
 }

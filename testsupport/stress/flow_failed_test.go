@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/estuary/connectors/testsupport/watch"
 )
 
 // All streams share a position, and the one that failed must not go on from where the others got to: what it refused would be passed over in silence.
@@ -19,13 +21,13 @@ func TestFlow_AFailedStreamGoesOnWhereItFailed(t *testing.T) {
 				acknowledged = n
 			}
 		}
-		exit := s.finished()
+		exit := s.Finished()
 		if exit.Code != code {
-			t.Fatalf("the run ended with code %d, want %d\n%s", exit.Code, code, lastOf(exit.Stderr))
+			t.Fatalf("the run ended with code %d, want %d\n%s", exit.Code, code, watch.Last(exit.Stderr))
 		}
 		// The others' acknowledgements may have let the server forget the TRUNCATE.
 		if code == 1 && !strings.Contains(exit.Stderr, "table public.a was emptied by TRUNCATE") && !strings.Contains(exit.Stderr, "the changes of table public.a after ") {
-			t.Fatalf("the run does not say what is lost:\n%s", lastOf(exit.Stderr))
+			t.Fatalf("the run does not say what is lost:\n%s", watch.Last(exit.Stderr))
 		}
 		s.commit(len(s.checkpoints))
 		return s

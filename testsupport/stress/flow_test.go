@@ -14,6 +14,7 @@ import (
 	"github.com/estuary/connectors/internal/pgtest"
 	"github.com/estuary/connectors/testsupport/load"
 	"github.com/estuary/connectors/testsupport/replay"
+	"github.com/estuary/connectors/testsupport/watch"
 )
 
 // acknowledgedWithin is how soon an acknowledgement has to reach the slot.
@@ -75,7 +76,7 @@ func TestFlow_RequestsBeforeOpen(t *testing.T) {
 		t.Errorf("%s slots exist before the capture is open", n)
 	}
 	s.openCapture(nil)
-	s.await("both backfills in a checkpoint", func() bool {
+	s.Await("both backfills in a checkpoint", func() bool {
 		n := len(s.checkpoints)
 		return n > 0 && strings.Count(string(s.checkpoints[n-1].document), `"mode":"active"`) == 2
 	})
@@ -85,8 +86,8 @@ func TestFlow_RequestsBeforeOpen(t *testing.T) {
 	if err := s.process.CloseInput(); err != nil {
 		t.Fatal(err)
 	}
-	if exit := s.finished(); exit.Code != 0 || s.open {
-		t.Errorf("after the end of stdin: code %d; something came after the last checkpoint: %v\n%s", exit.Code, s.open, lastOf(exit.Stderr))
+	if exit := s.Finished(); exit.Code != 0 || s.open {
+		t.Errorf("after the end of stdin: code %d; something came after the last checkpoint: %v\n%s", exit.Code, s.open, watch.Last(exit.Stderr))
 	}
 	s.commit(len(s.checkpoints))
 	compareSmall(t, cluster, database, task.fold)
@@ -99,8 +100,8 @@ func TestFlow_UnaryRequestsEndWithTheInput(t *testing.T) {
 	if err := s.process.CloseInput(); err != nil {
 		t.Fatal(err)
 	}
-	if exit := s.finished(); exit.Code != 0 {
-		t.Errorf("code %d: %s", exit.Code, lastOf(exit.Stderr))
+	if exit := s.Finished(); exit.Code != 0 {
+		t.Errorf("code %d: %s", exit.Code, watch.Last(exit.Stderr))
 	}
 }
 
@@ -126,36 +127,43 @@ func compareSmall(t *testing.T, cluster *pgtest.Cluster, database string, fold *
 	}
 }
 
+// frequentStatuses makes the source tell the server its positions twice a second, instead of every ten: each time it could tell too much.
+func frequentStatuses(t *testing.T, cluster *pgtest.Cluster, database string) {
+	t.Helper()
+	exec(t, cluster, database, "ALTER DATABASE "+database+" SET wal_sender_timeout = '1500ms'")
+}
+
 func TestFlow_OnlyAcknowledgementsConfirm(t *testing.T) {
 	task, cluster, database := smallFlow(t, map[string]any{"backfill_chunk_size": 4})
+	frequentStatuses(t, cluster, database)
 	// A first session gives the state that the second is opened with.
 	tail := false
 	s := task.connect(-1).openCapture(&tail)
-	s.await("the last checkpoint", func() bool {
+	s.Await("the last checkpoint", func() bool {
 		n := len(s.checkpoints)
 		return n > 0 && strings.Count(string(s.checkpoints[n-1].document), `"mode":"active"`) == 2
 	})
 	if err := s.process.CloseInput(); err != nil {
 		t.Fatal(err)
 	}
-	s.finished()
+	s.Finished()
 	s.commit(len(s.checkpoints))
 	start := position(t, task.state)
 
 	s = task.connect(-1).openCapture(nil)
 	for i := range 6 { // several checkpoints
 		change(t, cluster, database)
-		s.await("a checkpoint with the changes", func() bool { return len(s.docs) >= 32*(i+1) && !s.open })
+		s.Await("a checkpoint with the changes", func() bool { return len(s.docs) >= 32*(i+1) && !s.open })
 	}
 	until(t, "the position of open.state", func() bool { return confirmed(t, cluster, task.slot) >= start })
-	for range 25 { // longer than a status interval
+	for range 25 { // several statuses
 		if at := confirmed(t, cluster, task.slot); at != start {
 			t.Fatalf("without an acknowledgement the slot is confirmed up to %X, open.state ends at %X", at, start)
 		}
 		time.Sleep(100 * time.Millisecond)
 	}
 	var checkpoints []flowCheckpoint
-	s.locked(func() { checkpoints = slices.Clone(s.checkpoints) })
+	s.Locked(func() { checkpoints = slices.Clone(s.checkpoints) })
 	for n := 0; n < len(checkpoints); {
 		more := min(1+n%3, len(checkpoints)-n)
 		n += more
@@ -168,7 +176,7 @@ func TestFlow_OnlyAcknowledgementsConfirm(t *testing.T) {
 			}
 			time.Sleep(20 * time.Millisecond)
 		}
-		for range 3 {
+		for range 10 { // a status comes meanwhile, or nearly so
 			if at := confirmed(t, cluster, task.slot); at != want {
 				t.Fatalf("after the acknowledgement of %d checkpoints the slot is confirmed up to %X, past %X", n, at, want)
 			}
@@ -181,7 +189,7 @@ func TestFlow_OnlyAcknowledgementsConfirm(t *testing.T) {
 	if err := s.process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	s.finished()
+	s.Finished()
 }
 
 func TestFlow_WithoutTailItEndsAfterTheLastCheckpoint(t *testing.T) {
@@ -196,8 +204,8 @@ func TestFlow_WithoutTailItEndsAfterTheLastCheckpoint(t *testing.T) {
 		}
 		time.Sleep(5 * time.Millisecond)
 	}
-	if exit := s.finished(); exit.Code != 0 || s.open {
-		t.Fatalf("code %d; something came after the last checkpoint: %v\n%s", exit.Code, s.open, lastOf(exit.Stderr))
+	if exit := s.Finished(); exit.Code != 0 || s.open {
+		t.Fatalf("code %d; something came after the last checkpoint: %v\n%s", exit.Code, s.open, watch.Last(exit.Stderr))
 	}
 	s.commit(len(s.checkpoints))
 	compareSmall(t, cluster, database, task.fold)
@@ -218,12 +226,12 @@ func TestFlow_ReopenedFromEveryCheckpoint(t *testing.T) {
 		}
 		change(t, cluster, database)
 		changed++
-		first.await("another checkpoint", func() bool { return len(first.checkpoints) > n && !first.open })
+		first.Await("another checkpoint", func() bool { return len(first.checkpoints) > n && !first.open })
 	}
 	if err := first.process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	first.finished()
+	first.Finished()
 	change(t, cluster, database)
 	base := task.state
 	for n := 1; n <= len(first.checkpoints); n++ { // in order, since each start confirms its position
@@ -234,12 +242,12 @@ func TestFlow_ReopenedFromEveryCheckpoint(t *testing.T) {
 		first.commit(n)
 		noTail := false
 		s := again.connect(-1).openCapture(&noTail)
-		s.await("the end of the output or of the work", func() bool { return caughtUp(s) })
+		s.Await("the end of the output or of the work", func() bool { return caughtUp(s) })
 		if err := s.process.CloseInput(); err != nil {
 			t.Fatal(err)
 		}
-		if exit := s.finished(); exit.Code != 0 || s.open {
-			t.Fatalf("re-opened from checkpoint %d: code %d: %s", n, exit.Code, lastOf(exit.Stderr))
+		if exit := s.Finished(); exit.Code != 0 || s.open {
+			t.Fatalf("re-opened from checkpoint %d: code %d: %s", n, exit.Code, watch.Last(exit.Stderr))
 		}
 		s.commit(len(s.checkpoints))
 		compareSmall(t, cluster, database, again.fold)
@@ -255,7 +263,7 @@ func TestFlow_ReopenedFromEveryCheckpoint(t *testing.T) {
 
 // caughtUp: the process says that it waits for the acknowledgement of its last checkpoint, or its output has ended.
 func caughtUp(s *session) bool {
-	return s.ended || !s.open && len(s.checkpoints) > 0 && strings.Count(string(s.checkpoints[len(s.checkpoints)-1].document), `"mode":"active"`) == len(s.task.bindings)
+	return s.Ended() || !s.open && len(s.checkpoints) > 0 && strings.Count(string(s.checkpoints[len(s.checkpoints)-1].document), `"mode":"active"`) == len(s.task.bindings)
 }
 
 func TestFlow_KilledAndReopenedAddsUpToTheTables(t *testing.T) {
@@ -271,34 +279,20 @@ func killFlow(t *testing.T, seed uint64) {
 	defer cancel()
 	cluster := servers.Cluster(t, 15)
 	database := cluster.NewDatabase(t)
-	conn, err := pgx.Connect(ctx, cluster.DSN(database))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = conn.Close(ctx) }()
-	if err := load.Create(ctx, conn, "public"); err != nil {
-		t.Fatal(err)
-	}
-	l, err := load.New(ctx, load.Options{DSN: cluster.DSN(database), Seed: seed, Keys: 100, Pause: 3 * time.Millisecond})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := l.Fill(ctx); err != nil {
-		t.Fatal(err)
-	}
+	conn, l := loaded(ctx, t, load.Options{DSN: cluster.DSN(database), Schema: "public", Seed: seed, Keys: 100, Pause: 3 * time.Millisecond})
 	l.Run()
-	defer func() { _ = l.Stop() }()
 	advanced := map[string]any{}
 	task := newFlowTask(t, cluster, database, advanced, foldTables()...)
 	earlier, uncovered := 0, 0
-	for range 10 {
+	for n := 0; n < 10 || (earlier < 2 || uncovered < 1) && n < 50; n++ {
 		advanced["backfill_chunk_size"] = 1 + rng.IntN(64)
+		task.lengths = n%2 == 0
 		s := task.connect(-1).openCapture(nil)
 		documents, checkpoints := 1+rng.IntN(400), rng.IntN(6)
 		durable := 0
 		for done := false; !done; {
 			time.Sleep(time.Duration(rng.IntN(20)) * time.Millisecond)
-			s.locked(func() { done = len(s.docs) >= documents && len(s.checkpoints) >= checkpoints || s.ended })
+			s.Locked(func() { done = len(s.docs) >= documents && len(s.checkpoints) >= checkpoints || s.Ended() })
 			if n := s.checkpointCount(); n > durable && rng.IntN(6) == 0 { // the runtime commits now and then
 				more := 1 + rng.IntN(n-durable)
 				durable += more
@@ -308,8 +302,8 @@ func killFlow(t *testing.T, seed uint64) {
 		if err := s.process.Kill(); err != nil {
 			t.Fatal(err)
 		}
-		if exit := s.finished(); exit.Signal == 0 {
-			t.Fatalf("the session ended by itself with code %d: %s", exit.Code, lastOf(exit.Stderr))
+		if exit := s.Finished(); exit.Signal == 0 {
+			t.Fatalf("the session ended by itself with code %d: %s", exit.Code, watch.Last(exit.Stderr))
 		}
 		// The runtime may have committed more than it could acknowledge.
 		n := durable + rng.IntN(len(s.checkpoints)-durable+1)
@@ -334,8 +328,8 @@ func killFlow(t *testing.T, seed uint64) {
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
-	if exit := s.finished(); exit.Code != 0 {
-		t.Fatalf("the last session ended with code %d: %s", exit.Code, lastOf(exit.Stderr))
+	if exit := s.Finished(); exit.Code != 0 {
+		t.Fatalf("the last session ended with code %d: %s", exit.Code, watch.Last(exit.Stderr))
 	}
 	s.commit(len(s.checkpoints))
 	if err := task.fold.Err(); err != nil {

@@ -73,7 +73,7 @@ func (r *plainRunner) start() *plainRun {
 	if len(ages) > 1 {
 		r.mixed++
 	}
-	run := &plainRun{perStream: map[string]*replay.Run{}}
+	run, lingers := &plainRun{perStream: map[string]*replay.Run{}}, r.runs%3 == 1
 	for _, stream := range r.streams {
 		run.perStream[stream] = &replay.Run{}
 	}
@@ -92,6 +92,10 @@ func (r *plainRunner) start() *plainRun {
 			stream = m.State.Stream.String()
 		case m.Record != nil:
 			stream = m.Record.Stream.String()
+			if lingers {
+				time.Sleep(800 * time.Millisecond) // statuses are sent meanwhile
+				lingers = false
+			}
 		default:
 			return nil
 		}
@@ -210,35 +214,21 @@ func mixedAges(t *testing.T, seed uint64) {
 	defer cancel()
 	cluster := servers.Cluster(t, 15)
 	database := cluster.NewDatabase(t)
-	conn, err := pgx.Connect(ctx, cluster.DSN(database))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = conn.Close(ctx) }()
-	if err := load.Create(ctx, conn, "public"); err != nil {
-		t.Fatal(err)
-	}
-	l, err := load.New(ctx, load.Options{DSN: cluster.DSN(database), Seed: seed, Keys: 60, Pause: 4 * time.Millisecond})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := l.Fill(ctx); err != nil {
-		t.Fatal(err)
-	}
+	frequentStatuses(t, cluster, database)
+	conn, l := loaded(ctx, t, load.Options{DSN: cluster.DSN(database), Schema: "public", Seed: seed, Keys: 60, Pause: 4 * time.Millisecond})
 	l.Run()
-	defer func() { _ = l.Stop() }()
 	slot := "plain_" + database
 	r := newPlainRunner(t, cluster, slot, func(int) []byte {
 		return asJSON(t, connection(cluster, database, map[string]any{"slotName": slot, "backfill_chunk_size": 1 + rng.IntN(64)}))
 	}, "by_*", foldTables())
 	looks, kept := 0, 0
-	for range 7 {
+	for n := 0; n < 7 || (r.mixed < 5 || kept < 10 || looks < 20) && n < 35; n++ {
 		stop := r.guard(r.limit())
 		run := r.start()
 		records := 1 + rng.IntN(400)
-		run.await("so many records", func() bool { return run.whole.Records() >= records || run.ended })
+		run.Await("so many records", func() bool { return run.whole.Records() >= records || run.Ended() })
 		_ = run.process.Kill()
-		run.finished()
+		run.Finished()
 		looks += stop()
 		for _, stream := range r.streams {
 			states := run.perStream[stream].States()
@@ -258,7 +248,7 @@ func mixedAges(t *testing.T, seed uint64) {
 	}
 	stop := r.guard(r.limit())
 	run := r.start()
-	if exit := run.finished(); exit.Code != 0 {
+	if exit := run.Finished(); exit.Code != 0 {
 		t.Fatalf("the last run ended with code %d: %s", exit.Code, lastLogs(run.whole))
 	}
 	looks += stop()
@@ -300,7 +290,7 @@ func TestPlainRunner_StreamWithoutStateGetsTheDeletionsThatItMissed(t *testing.T
 			s.exec("INSERT INTO a SELECT n, 1 FROM generate_series(1, 50) n", "INSERT INTO b SELECT n, 1 FROM generate_series(1, 50) n",
 				"INSERT INTO c SELECT n, 1 FROM generate_series(1, 50) n")
 			run := s.runner.start()
-			run.finished()
+			run.Finished()
 			out := run.perStream["public.c"]
 			if out.Records() == 0 {
 				t.Fatal("the first run printed nothing of c")
@@ -315,7 +305,7 @@ func TestPlainRunner_StreamWithoutStateGetsTheDeletionsThatItMissed(t *testing.T
 			}
 			before := s.runner.stored["public.a"].at
 			run = s.runner.start()
-			run.finished()
+			run.Finished()
 			s.keepAll(run) // of c nothing
 			if !deselected {
 				delete(s.runner.stored, "public.c")
@@ -327,7 +317,7 @@ func TestPlainRunner_StreamWithoutStateGetsTheDeletionsThatItMissed(t *testing.T
 			s.runner.catalog = catalog
 			confirmedBefore := confirmed(t, s.cluster, s.runner.slot)
 			run = s.runner.start()
-			run.finished()
+			run.Finished()
 			if at := confirmed(t, s.cluster, s.runner.slot); at != confirmedBefore {
 				t.Errorf("the slot was confirmed up to %X while a stream had no state, before it was %X", at, confirmedBefore)
 			}
@@ -345,7 +335,7 @@ func TestPlainRunner_DeselectedStreamThatComesBack(t *testing.T) {
 			s.advanced["on_gap"] = onGap
 			s.exec("INSERT INTO a SELECT n, 1 FROM generate_series(1, 30) n", "INSERT INTO b SELECT n, 1 FROM generate_series(1, 30) n")
 			run := s.runner.start()
-			run.finished()
+			run.Finished()
 			s.keepAll(run, "public.b")
 			catalog := s.runner.catalog
 			old := s.runner.stored["public.b"]
@@ -355,7 +345,7 @@ func TestPlainRunner_DeselectedStreamThatComesBack(t *testing.T) {
 				s.exec(fmt.Sprintf("UPDATE b SET ver = ver + 1 WHERE k = %d", i+1))
 				delete(s.runner.stored, "public.b")
 				run = s.runner.start()
-				run.finished()
+				run.Finished()
 				s.keepAll(run)
 			}
 			s.runner.stored["public.b"] = old
@@ -366,7 +356,7 @@ func TestPlainRunner_DeselectedStreamThatComesBack(t *testing.T) {
 
 			s.runner.catalog = catalog
 			run = s.runner.start()
-			exit := run.finished()
+			exit := run.Finished()
 			said := lastLogs(run.whole)
 			if onGap == "fail" {
 				if exit.Code != 1 || !strings.Contains(said, "public.b") || !strings.Contains(said, "on_gap") {

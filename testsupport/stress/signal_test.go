@@ -12,6 +12,7 @@ import (
 	"github.com/estuary/connectors/testsupport/binary"
 	"github.com/estuary/connectors/testsupport/replay"
 	"github.com/estuary/connectors/testsupport/standby"
+	"github.com/estuary/connectors/testsupport/watch"
 	"github.com/estuary/connectors/testsupport/wire"
 )
 
@@ -35,10 +36,10 @@ func TestSIGTERM_LiveReader(t *testing.T) {
 			writers := startBumpers(t, cluster.DSN(database), s, tables)
 			w, run := startTail(t, cluster, database, map[string]any{"backfill_chunk_size": 1 + rng.IntN(20)}, -1)
 			records := rng.IntN(600)
-			w.await("so many records", func() bool { return run.Records() >= records })
+			w.Await("so many records", func() bool { return run.Records() >= records })
 			begin := time.Now()
 			signal(t, w, syscall.SIGTERM)
-			exit := w.finished()
+			exit := w.Finished()
 			if exit.Code != 0 || exit.Signal != 0 || time.Since(begin) > endsWithin {
 				t.Errorf("it ended with code %d, signal %d, after %s: %s", exit.Code, exit.Signal, time.Since(begin), lastLogs(run))
 			}
@@ -72,7 +73,7 @@ func startTail(t *testing.T, cluster *pgtest.Cluster, database string, advanced 
 func signal(t *testing.T, w *watched, s syscall.Signal) {
 	t.Helper()
 	if !w.process.Alive() {
-		t.Fatalf("the process has ended before the signal: %s", lastOf(w.process.Stderr()))
+		t.Fatalf("the process has ended before the signal: %s", watch.Last(w.process.Stderr()))
 	}
 	if err := w.process.Signal(s); err != nil {
 		t.Fatal(err)
@@ -103,7 +104,7 @@ var stoppedIn = []struct {
 		database := cluster.NewDatabase(t)
 		exec(t, cluster, database, fmt.Sprintf(bigTable, 40000))
 		w, _ := startTail(t, cluster, database, map[string]any{}, mebibyte)
-		w.await("1 MiB", func() bool { return w.stopped })
+		w.Await("1 MiB", func() bool { return w.Held() })
 		return w
 	}},
 	{"transaction", func(t *testing.T) *watched {
@@ -111,9 +112,9 @@ var stoppedIn = []struct {
 		database := cluster.NewDatabase(t)
 		exec(t, cluster, database, fmt.Sprintf(bigTable, 10))
 		w, run := startTail(t, cluster, database, map[string]any{}, mebibyte)
-		w.await("the end of the backfill", func() bool { return isActive(run) })
+		w.Await("the end of the backfill", func() bool { return isActive(run) })
 		exec(t, cluster, database, "INSERT INTO big SELECT n, repeat('x', 150) FROM generate_series(11, 60000) n")
-		w.await("1 MiB", func() bool { return w.stopped })
+		w.Await("1 MiB", func() bool { return w.Held() })
 		return w
 	}},
 	{"idle", func(t *testing.T) *watched {
@@ -121,10 +122,10 @@ var stoppedIn = []struct {
 		database := cluster.NewDatabase(t)
 		exec(t, cluster, database, fmt.Sprintf(bigTable, 6000))
 		w, run := startTail(t, cluster, database, map[string]any{"backfill_chunk_size": 500}, -1)
-		w.await("the end of the backfill after more than 1 MiB", func() bool { return isActive(run) })
-		w.locked(func() { w.stopAt = w.process.Taken() })
+		w.Await("the end of the backfill after more than 1 MiB", func() bool { return isActive(run) })
+		w.Locked(func() { w.stopAt = w.process.Taken() })
 		exec(t, cluster, database, "UPDATE big SET word = 'y' WHERE k = 1") // what lets the reader notice that it has stopped
-		w.await("the reader to have stopped", func() bool { return w.stopped })
+		w.Await("the reader to have stopped", func() bool { return w.Held() })
 		atLeastAMebibyte(t, w)
 		return w
 	}},
@@ -133,7 +134,7 @@ var stoppedIn = []struct {
 		database := cluster.NewDatabase(t)
 		exec(t, cluster, database, fmt.Sprintf(bigTable, 6000))
 		w, run := startTail(t, cluster, database, map[string]any{"backfill_chunk_size": 500}, -1)
-		w.await("the end of the backfill after more than 1 MiB", func() bool { return isActive(run) })
+		w.Await("the end of the backfill after more than 1 MiB", func() bool { return isActive(run) })
 		if err := standby.Block(cluster); err != nil {
 			t.Fatal(err)
 		}
@@ -147,8 +148,8 @@ var stoppedIn = []struct {
 				t.Error(err)
 			}
 		})
-		w.await("a transaction that is not visible as a STATE is due", func() bool { return logged(run, "not visible yet", "due=true") })
-		w.locked(func() { w.stopAt = 0 })
+		w.Await("a transaction that is not visible as a STATE is due", func() bool { return logged(run, "not visible yet", "due=true") })
+		w.Locked(func() { w.stopAt = 0 })
 		atLeastAMebibyte(t, w)
 		return w
 	}},
@@ -195,7 +196,7 @@ func TestSIGTERM_StoppedReader(t *testing.T) {
 				t.Fatal(err)
 			}
 			if took := time.Since(begin); exit.Code != 0 || exit.Signal != 0 || took >= endsWithin {
-				t.Errorf("it ended with code %d, signal %d, after %s: %s", exit.Code, exit.Signal, took, lastOf(exit.Stderr))
+				t.Errorf("it ended with code %d, signal %d, after %s: %s", exit.Code, exit.Signal, took, watch.Last(exit.Stderr))
 			} else {
 				t.Logf("gone after %s", took.Round(time.Millisecond))
 			}
@@ -209,7 +210,7 @@ func TestSIGTERM_Twice(t *testing.T) {
 		t.Run(situation.name, func(t *testing.T) {
 			w := situation.start(t)
 			signal(t, w, syscall.SIGTERM)
-			time.Sleep(200 * time.Millisecond)
+			time.Sleep(400 * time.Millisecond) // signals that arrive together are one request
 			begin := time.Now()
 			signal(t, w, syscall.SIGINT)
 			exit, err := w.process.Wait(patience)
@@ -217,7 +218,7 @@ func TestSIGTERM_Twice(t *testing.T) {
 				t.Fatal(err)
 			}
 			if took := time.Since(begin); exit.Code != 0 || exit.Signal != 0 || took >= 2*time.Second {
-				t.Errorf("it ended with code %d, signal %d, %s after the second signal: %s", exit.Code, exit.Signal, took, lastOf(exit.Stderr))
+				t.Errorf("it ended with code %d, signal %d, %s after the second signal: %s", exit.Code, exit.Signal, took, watch.Last(exit.Stderr))
 			}
 		})
 	}
@@ -229,16 +230,16 @@ func TestSIGTERM_LiveReaderDuringAHungCommit(t *testing.T) {
 	database := cluster.NewDatabase(t)
 	exec(t, cluster, database, fmt.Sprintf(bigTable, 100))
 	w, run := startTail(t, cluster, database, map[string]any{}, -1)
-	w.await("the end of the backfill", func() bool { return isActive(run) })
+	w.Await("the end of the backfill", func() bool { return isActive(run) })
 	if err := standby.Block(cluster); err != nil {
 		t.Fatal(err)
 	}
 	hung := make(chan error, 1)
 	go func() { hung <- cluster.Exec(database, "UPDATE big SET word = 'y' WHERE k = 1") }()
-	w.await("a transaction that is not visible as a STATE is due", func() bool { return logged(run, "not visible yet", "due=true") })
+	w.Await("a transaction that is not visible as a STATE is due", func() bool { return logged(run, "not visible yet", "due=true") })
 	begin := time.Now()
 	signal(t, w, syscall.SIGTERM)
-	exit := w.finished()
+	exit := w.Finished()
 	if took := time.Since(begin); exit.Code != 0 || exit.Signal != 0 || took >= endsWithin {
 		t.Errorf("it ended with code %d, signal %d, after %s", exit.Code, exit.Signal, took)
 	}

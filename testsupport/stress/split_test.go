@@ -82,7 +82,7 @@ func splitAndMerge(t *testing.T, seed uint64) {
 	parent := c.part(whole, nil)
 	parent.start(true)
 	active := rng.IntN(len(tables)) // the split comes in the middle of the backfill, or early, or after it
-	parent.w.await("so many active tables", func() bool { return strings.Count(string(parent.running), `"mode":"active"`) > active })
+	parent.w.Await("so many active tables", func() bool { return strings.Count(string(parent.running), `"mode":"active"`) > active })
 	parent.stop(syscall.SIGTERM)
 	t.Logf("the whole capture ended when %d tables or more were active", active)
 	writers.touchAll(t) // while no process runs
@@ -96,7 +96,7 @@ func splitAndMerge(t *testing.T, seed uint64) {
 		}
 	}
 	for _, p := range parts {
-		p.w.await("its first STATE", func() bool { return p.position > 0 })
+		p.w.Await("its first STATE", func() bool { return p.position > 0 })
 	}
 	const readers = "SELECT count(DISTINCT active_pid) FROM pg_replication_slots WHERE active AND slot_name IN ('%[1]s', '%[1]s_55555555', '%[1]s_aaaaaaaa')"
 	if n := one(t, cluster, "postgres", fmt.Sprintf(readers, slot)); n != "3" {
@@ -105,7 +105,7 @@ func splitAndMerge(t *testing.T, seed uint64) {
 	for range 2 {
 		killed := parts[rng.IntN(len(parts))]
 		records := killed.run.Records() + 1 + rng.IntN(100)
-		killed.w.await("more records", func() bool { return killed.run.Records() >= records })
+		killed.w.Await("more records", func() bool { return killed.run.Records() >= records })
 		killed.stop(syscall.SIGKILL)
 		killed.start(true)
 	}
@@ -113,7 +113,7 @@ func splitAndMerge(t *testing.T, seed uint64) {
 	// The merged process reads the first one's slot, so the others have to be past what that one has confirmed.
 	now := lsn(t, one(t, cluster, database, "SELECT pg_current_wal_flush_lsn()::text"))
 	for _, p := range parts {
-		p.w.await("the writers' position, and the end of its backfill", func() bool {
+		p.w.Await("the writers' position, and the end of its backfill", func() bool {
 			return p.position >= now && p.scanned()
 		})
 	}
@@ -214,7 +214,7 @@ func (p *part) stop(s syscall.Signal) {
 	if err := p.w.process.Signal(s); err != nil {
 		p.c.t.Fatal(err)
 	}
-	exit := p.w.finished()
+	exit := p.w.Finished()
 	if exit.Code != 0 && s != syscall.SIGKILL || exit.Signal == 0 && s == syscall.SIGKILL {
 		p.c.t.Fatalf("a process ended with code %d after signal %s: %s", exit.Code, s, lastLogs(p.run))
 	}
@@ -224,7 +224,7 @@ func (p *part) stop(s syscall.Signal) {
 // finish waits for a run that catches up.
 func (p *part) finish() {
 	p.c.t.Helper()
-	if exit := p.w.finished(); exit.Code != 0 {
+	if exit := p.w.Finished(); exit.Code != 0 {
 		p.c.t.Fatalf("a process that catches up ended with code %d: %s", exit.Code, lastLogs(p.run))
 	}
 	if n := p.run.RecordsAfterState(); n > 0 {

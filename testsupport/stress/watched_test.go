@@ -2,137 +2,41 @@ package stress
 
 import (
 	"encoding/json"
-	"errors"
-	"io"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/estuary/connectors/internal/pgtest"
 	"github.com/estuary/connectors/testsupport/binary"
 	"github.com/estuary/connectors/testsupport/replay"
+	"github.com/estuary/connectors/testsupport/watch"
 )
 
 // patience bounds every wait; it only has to be longer than a slow machine takes.
-const patience = 90 * time.Second
+const patience = watch.Patience
 
 // watched is a running process whose lines are taken as they come.
 type watched struct {
+	*watch.Lines
 	t       *testing.T
 	process *binary.Process
-	take    func(line []byte) error // called with mu held
-
-	mu      sync.Mutex // guards what follows, and what take writes to
-	changed *sync.Cond
 	stopAt  int64 // bytes after which nothing is read any more; negative: never
-	stopped bool
-	err     error
-	ended   bool
 }
 
-// watch starts a command. A reader that stops after so many bytes leaves the pipe full; negative: it never stops.
-func watch(t *testing.T, c binary.Command, stopAt int64, take func(line []byte) error) *watched {
+// watching starts a command. A reader that stops after so many bytes leaves the pipe full; negative: it never stops.
+func watching(t *testing.T, c binary.Command, stopAt int64, take func(line []byte) error) *watched {
 	t.Helper()
-	p, err := binary.Start(c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	w := &watched{t: t, process: p, take: take, stopAt: stopAt}
-	w.changed = sync.NewCond(&w.mu)
-	go w.read()
-	t.Cleanup(func() {
-		_ = p.Kill() // a test that failed may have left it
-		_, _ = p.Wait(patience)
-		_ = p.Close()
-	})
+	w := &watched{t: t, stopAt: stopAt}
+	w.Lines, w.process = watch.Start(t, c, take, func(p *binary.Process) bool { return w.stopAt >= 0 && p.Taken() >= w.stopAt })
 	return w
 }
-
-func (w *watched) read() {
-	for {
-		w.mu.Lock()
-		if w.stopAt >= 0 && w.process.Taken() >= w.stopAt {
-			w.stopped = true
-			w.changed.Broadcast()
-			w.mu.Unlock()
-			return
-		}
-		w.mu.Unlock()
-		line, err := w.process.Next()
-		w.mu.Lock()
-		if err == nil {
-			err = w.take(line)
-		}
-		if err != nil {
-			w.ended = true
-			if !errors.Is(err, io.EOF) {
-				w.err = err
-			}
-		}
-		w.changed.Broadcast()
-		w.mu.Unlock()
-		if err != nil {
-			return
-		}
-	}
-}
-
-// await waits until ok, which may look at what take has written.
-func (w *watched) await(what string, ok func() bool) {
-	w.t.Helper()
-	late := false
-	timer := time.AfterFunc(patience, func() {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		late = true
-		w.changed.Broadcast()
-	})
-	defer timer.Stop()
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for !ok() {
-		if w.ended || late {
-			w.t.Fatalf("the process has not come to %s (its output ended: %v, %v)\n%s", what, w.ended, w.err, lastOf(w.process.Stderr()))
-		}
-		w.changed.Wait()
-	}
-}
-
-// finished waits for the end of the process and, unless its reader has stopped, of its output.
-func (w *watched) finished() binary.Exit {
-	w.t.Helper()
-	exit, err := w.process.Wait(patience)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for !w.ended && !w.stopped {
-		w.changed.Wait()
-	}
-	if w.err != nil {
-		w.t.Fatal(w.err)
-	}
-	return exit
-}
-
-// locked runs f while nothing is taken.
-func (w *watched) locked(f func()) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	f()
-}
-
-// lastOf cuts what a process logged to what a message can hold.
-func lastOf(s string) string { return s[max(0, len(s)-2000):] }
 
 // watchRead watches a read of the Airbyte commands.
 func watchRead(t *testing.T, c binary.Command, stopAt int64, also func(line []byte) error) (*watched, *replay.Run) {
 	t.Helper()
 	run := &replay.Run{}
-	return watch(t, c, stopAt, func(line []byte) error {
+	return watching(t, c, stopAt, func(line []byte) error {
 		if _, err := run.Line(line); err != nil {
 			return err
 		}
@@ -161,11 +65,11 @@ func asJSON(t *testing.T, v any) []byte {
 func configured(t *testing.T, path string, config []byte, streams string, more map[string]any) []byte {
 	t.Helper()
 	var last []byte
-	w := watch(t, binary.Command{Path: path, Args: []string{"discover", "--configured", "--streams", streams}, Config: config}, -1, func(line []byte) error {
+	w := watching(t, binary.Command{Path: path, Args: []string{"discover", "--configured", "--streams", streams}, Config: config}, -1, func(line []byte) error {
 		last = line
 		return nil
 	})
-	if exit := w.finished(); exit.Code != 0 {
+	if exit := w.Finished(); exit.Code != 0 {
 		t.Fatalf("discover ended with code %d: %s", exit.Code, exit.Stderr)
 	}
 	var catalog map[string]any

@@ -46,6 +46,8 @@ type DiscoveredBinding struct {
 type FlowDecoder struct {
 	// AllowReset accepts the response reset, for sessions whose open carried "reset":true.
 	AllowReset bool
+	// Lengths are asked of captured documents, for sessions whose open carried "lengths":true.
+	Lengths bool
 }
 
 // Decode decodes one line of stdout.
@@ -76,6 +78,11 @@ func (f FlowDecoder) Decode(line []byte) (*Response, error) {
 		return nil, fmt.Errorf("reading a response: unknown member %q", r.Kind)
 	}
 	r.Body = body
+	if r.Kind == "captured" && f.Lengths {
+		if err := lengths(inner); err != nil {
+			return nil, err
+		}
+	}
 	if err := decode(r, inner); err != nil {
 		return nil, err
 	}
@@ -161,6 +168,27 @@ func captured(r *Response, m map[string]json.RawMessage) error {
 		err = fmt.Errorf("reading captured: the document is no object: %.80s", r.Doc)
 	}
 	return err
+}
+
+// lengths takes the member lengths out, which has to tell how long the members of the document are: three digits of base 32 each, '0' to 'O'.
+func lengths(m map[string]json.RawMessage) error {
+	var told string
+	if err := member(m, "captured", "lengths", true, &told); err != nil {
+		return err
+	}
+	delete(m, "lengths")
+	var want []byte
+	for doc, i := m["doc"], 1; i < len(doc); {
+		end := value(doc, i)
+		end = value(doc, end+1)
+		n := end - i
+		want = append(want, '0'+byte(n>>10), '0'+byte(n>>5&31), '0'+byte(n&31))
+		i = end + 1
+	}
+	if told != string(want) {
+		return fmt.Errorf("reading captured: the lengths are %q, want %q, of %.300s", told, want, m["doc"])
+	}
+	return nil
 }
 
 func sourcedSchema(r *Response, m map[string]json.RawMessage) error {

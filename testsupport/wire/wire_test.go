@@ -68,6 +68,20 @@ func TestFlow(t *testing.T) {
 	}
 }
 
+func TestFlowLengths(t *testing.T) {
+	for line, fine := range map[string]bool{
+		`{"captured":{"doc":{"id":1,"t":"a,}"},"lengths":"006009"}}`: true, `{"captured":{"doc":{"id":1,"t":"a,}"},"lengths":"006008"}}`: false,
+		`{"captured":{"doc":{"id":1}}}`: false, `{"captured":{"doc":{"id":1},"lengths":"006"}}`: true, `{"captured":{"doc":{"id":1},"lengths":"006000"}}`: false,
+	} {
+		if _, err := (FlowDecoder{Lengths: true}).Decode([]byte(line)); (err == nil) != fine {
+			t.Errorf("%s: %v", line, err)
+		}
+	}
+	if _, err := (FlowDecoder{}).Decode([]byte(`{"captured":{"doc":{"id":1},"lengths":"006"}}`)); err == nil {
+		t.Error("lengths that nobody asked for were taken")
+	}
+}
+
 func TestFlowRefuses(t *testing.T) {
 	for _, line := range []string{
 		`{}`, `{"captured":{"doc":{}},"opened":{}}`, `{"captured":{"doc":{},"extra":1}}`, `{"Captured":{"doc":{}}}`, `{"captured":{"Doc":{}}}`, `{"captured":{"doc":[]}}`,

@@ -140,9 +140,32 @@ func (c catalog) Tables(ctx context.Context, names []sqlcapture.TableName) ([]*s
 	return list, nil
 }
 
-// Unpublished implements sqlcapture.Catalog. Nobody takes a table out again.
-func (c catalog) Unpublished(ctx context.Context, _ []sqlcapture.TableName) ([]sqlcapture.TableName, error) {
-	return nil, c.w.point(ctx)
+// Marks implements sqlcapture.Catalog.
+func (c catalog) Marks(ctx context.Context, names []sqlcapture.TableName) (map[sqlcapture.TableName]string, error) {
+	if err := c.w.point(ctx); err != nil {
+		return nil, err
+	}
+	marks := map[sqlcapture.TableName]string{}
+	for _, t := range c.w.tables {
+		if hasName(names, t.spec.Name) {
+			marks[t.spec.Name] = t.seen().id
+		}
+	}
+	return marks, nil
+}
+
+// Deliveries implements sqlcapture.Catalog. Nobody takes a table out again, but another one may take its name.
+func (c catalog) Deliveries(ctx context.Context, names []sqlcapture.TableName) (map[sqlcapture.TableName]*sqlcapture.Delivery, error) {
+	if err := c.w.point(ctx); err != nil {
+		return nil, err
+	}
+	list := map[sqlcapture.TableName]*sqlcapture.Delivery{}
+	for _, t := range c.w.tables {
+		if hasName(names, t.spec.Name) && t.seen().published {
+			list[t.spec.Name] = &sqlcapture.Delivery{By: "simdb", Entries: []string{t.seen().id}}
+		}
+	}
+	return list, nil
 }
 
 // Publish implements sqlcapture.Catalog. It waits for whoever has the table locked, but not for those that write to it: the gate is for them.

@@ -27,7 +27,8 @@ func (b *bench) backfill(ctx context.Context, r *report) (err error) {
 	if err != nil {
 		return err
 	}
-	c, err := compare(b.pairs, b.rows,
+	loop := &loop{b: b, database: database, lineBytes: verified.lineBytes(), comparison: comparison{units: b.rows}}
+	c, err := alternate(b.pairs, b.rows,
 		func() (usage, error) {
 			return b.measured(ctx, "psql", database, expected{lines: b.rows}, func(sink *counter) (usage, error) {
 				return b.program(ctx, "psql", database, sink, "--no-psqlrc", "--command", copyJSON)
@@ -35,16 +36,12 @@ func (b *bench) backfill(ctx context.Context, r *report) (err error) {
 		},
 		func() (usage, error) {
 			return b.measured(ctx, subjectName, database, verified.expected(), func(sink *counter) (usage, error) { return s.read(ctx, sink) })
-		})
+		},
+		func() error { return loop.run(ctx) })
 	if err != nil {
 		return err
 	}
-	r.compared("backfill", "psql, COPY of row_to_json", c, backfillBars)
-	loop, err := b.loop(ctx, database, verified)
-	if err != nil {
-		return err
-	}
-	r.loop = &loop
+	r.compared("backfill", "psql, COPY of row_to_json", c, backfillBars, loop.comparison)
 	return b.dropDatabase(ctx, database)
 }
 
@@ -65,21 +62,26 @@ func (b *bench) verifyBackfill(ctx context.Context, s *subject, rows int64) (*ve
 }
 
 // loop measures for scale what a small program takes that does the least: see plainLoop.
-func (b *bench) loop(ctx context.Context, database string, verified *verification) (comparison, error) {
-	c := comparison{units: b.rows}
+type loop struct {
+	comparison // its subject sides only
+
+	b         *bench
+	database  string
+	lineBytes int64
+}
+
+// run takes one timed run over the table, which has as many rows as the comparison has units.
+func (l *loop) run(ctx context.Context) error {
 	self, err := executable()
 	if err != nil {
-		return c, err
+		return err
 	}
-	lineBytes := strconv.FormatInt(verified.bytes/verified.lines, 10)
-	for range b.pairs {
-		u, err := b.measured(ctx, "plain loop", database, expected{lines: b.rows}, func(sink *counter) (usage, error) {
-			return execute(ctx, self, []string{plainLoopCommand, lineBytes}, b.environment(database), sink)
-		})
-		if err != nil {
-			return c, err
-		}
-		c.pairs = append(c.pairs, pair{subject: u})
+	u, err := l.b.measured(ctx, "plain loop", l.database, expected{lines: l.units}, func(sink *counter) (usage, error) {
+		return execute(ctx, self, []string{plainLoopCommand, strconv.FormatInt(l.lineBytes, 10)}, l.b.environment(l.database), sink)
+	})
+	if err != nil {
+		return err
 	}
-	return c, nil
+	l.pairs = append(l.pairs, pair{subject: u})
+	return nil
 }

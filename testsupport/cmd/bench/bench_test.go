@@ -12,11 +12,11 @@ import (
 // smallBench is the whole bench with little data.
 func smallBench(t *testing.T) *bench {
 	t.Helper()
-	b, err := newBench(binary.Build(t, subjectName), sizes{rows: 3000, chunk: 700, changes: 4000, pairs: 1, memoryRows: 2000, memoryInOne: 2000})
+	built := programs{source: binary.Build(t, subjectName), sink: binary.Build(t, sinkName), runner: binary.Build(t, runnerName)}
+	b, err := newBench(built, sizes{rows: 3000, chunk: 700, changes: 4000, pairs: 1, memoryRows: 2000, memoryInOne: 2000}, t.Logf)
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.progress = t.Logf
 	t.Cleanup(func() {
 		if err := b.close(); err != nil {
 			t.Error(err)
@@ -31,14 +31,22 @@ func TestBench_EveryPartMeasures(t *testing.T) {
 	for name, part := range map[string]func() error{
 		"backfill": func() error { return b.backfill(t.Context(), r) },
 		"log":      func() error { return b.log(t.Context(), r) },
+		"write":    func() error { return b.write(t.Context(), r) },
+		"updates":  func() error { return b.updates(t.Context(), r) },
+		"pipeline": func() error { return b.pipeline(t.Context(), r) },
 		"memory":   func() error { return b.memory(t.Context(), r) },
 	} {
 		if err := part(); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
 	}
-	if len(r.results) != 2 || len(r.memories) != 4 || r.loop == nil {
-		t.Fatalf("%d comparisons, %d figures of memory, a loop: %v", len(r.results), len(r.memories), r.loop != nil)
+	if len(r.results) != 5 || len(r.memories) != 5+2+2+6 || len(r.withCPU()) != 3 {
+		t.Fatalf("%d comparisons, %d figures of memory, %d of CPU", len(r.results), len(r.memories), len(r.withCPU()))
+	}
+	for _, c := range r.withCPU() {
+		if c.loop.cpu() <= 0 {
+			t.Errorf("%s: the plain loop takes %v", c.what, c.loop.cpu())
+		}
 	}
 	for _, c := range r.results {
 		if c.measured.ratio() <= 0 || c.measured.cpu() <= 0 {
@@ -50,16 +58,18 @@ func TestBench_EveryPartMeasures(t *testing.T) {
 			t.Errorf("%s: %d bytes", m.what, m.peak)
 		}
 	}
-	rows, err := b.cluster.Query("postgres", "SELECT (SELECT count(*) FROM pg_replication_slots), (SELECT count(*) FROM pg_database WHERE datname LIKE 'bench%')")
-	if err != nil || rows[0][0] != "0" || rows[0][1] != "0" {
-		t.Errorf("left behind: %v slots and databases, %v", rows, err)
+	for _, s := range []*server{b.server, b.sinks} {
+		rows, err := s.cluster.Query("postgres", "SELECT (SELECT count(*) FROM pg_replication_slots), (SELECT count(*) FROM pg_database WHERE datname LIKE 'bench%')")
+		if err != nil || rows[0][0] != "0" || rows[0][1] != "0" {
+			t.Errorf("left behind: %v slots and databases, %v", rows, err)
+		}
 	}
 }
 
 // One value that differs between output and table is found, with its column; so is one change that pg_recvlogical has more than the connector.
 func TestBench_FindsDifferences(t *testing.T) {
 	b := smallBench(t)
-	s, err := b.prepareLog(t.Context(), "bench_different", baseRows(b.changes))
+	s, _, err := b.prepareLog(t.Context(), "bench_different", baseRows(b.changes))
 	if err != nil {
 		t.Fatal(err)
 	}

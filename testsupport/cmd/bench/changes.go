@@ -21,6 +21,9 @@ const (
 // row is what the table holds in the end.
 func baseRows(changes int64) int64 { return changes / roundChanges * 60 }
 
+// rowsAfter is how many there are after them.
+func rowsAfter(changes int64) int64 { return baseRows(changes) + changes/roundChanges*(40-20) }
+
 // changed is the SQL condition for the rows that were inserted or updated by makeChanges.
 func changed(changes int64) string {
 	rounds := changes / roundChanges

@@ -20,7 +20,7 @@ const (
 // log measures the capture of changes, from a STATE that was printed before they were made, beside pg_recvlogical that writes the same log to a file.
 func (b *bench) log(ctx context.Context, r *report) (err error) {
 	const database = "bench_log"
-	s, err := b.prepareLog(ctx, database, baseRows(b.changes))
+	s, lineBytes, err := b.prepareLog(ctx, database, baseRows(b.changes))
 	if err != nil {
 		return err
 	}
@@ -40,17 +40,19 @@ func (b *bench) log(ctx context.Context, r *report) (err error) {
 	if err != nil {
 		return err
 	}
-	c, err := compare(b.pairs, b.changes,
+	loop := &loop{b: b, database: database, lineBytes: lineBytes, comparison: comparison{units: rowsAfter(b.changes)}}
+	c, err := alternate(b.pairs, b.changes,
 		func() (usage, error) {
 			return b.recvlogical(ctx, s, end, verified.kinds)
 		},
 		func() (usage, error) {
 			return b.measured(ctx, subjectName, database, verified.expected(), func(sink *counter) (usage, error) { return s.read(ctx, sink) }, copySlot(slot))
-		})
+		},
+		func() error { return loop.run(ctx) })
 	if err != nil {
 		return err
 	}
-	r.compared("log", "pg_recvlogical to a file", c, logBars)
+	r.compared("log", "pg_recvlogical to a file", c, logBars, loop.comparison)
 	return b.dropDatabase(ctx, database)
 }
 
@@ -58,14 +60,14 @@ func copySlot(name string) string {
 	return "SELECT pg_copy_logical_replication_slot('" + origin + "', '" + name + "')"
 }
 
-// prepareLog makes the table, captures it, and keeps the STATE and the slot as they are then.
-func (b *bench) prepareLog(ctx context.Context, database string, rows int64) (*subject, error) {
+// prepareLog makes the table, captures it, and keeps the STATE and the slot as they are then. lineBytes is how long the line of a row is.
+func (b *bench) prepareLog(ctx context.Context, database string, rows int64) (_ *subject, lineBytes int64, _ error) {
 	if err := b.openDatabase(ctx, database, rows); err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	s, err := b.newSubject(ctx, database)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	v, err := b.verifyBackfill(ctx, s, rows)
 	if err == nil {
@@ -78,9 +80,9 @@ func (b *bench) prepareLog(ctx context.Context, database string, rows int64) (*s
 		err = b.exec(ctx, database, "SELECT pg_copy_logical_replication_slot('"+slot+"', '"+origin+"')")
 	}
 	if err != nil {
-		return nil, errors.Join(err, s.close())
+		return nil, 0, errors.Join(err, s.close())
 	}
-	return s, nil
+	return s, v.lineBytes(), nil
 }
 
 // verifyLog runs the connector once to compare the rows that it prints with the table, and the changes with those that were made.

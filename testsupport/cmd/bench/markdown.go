@@ -7,9 +7,10 @@ import (
 
 const intro = `# Benchmarks
 
-Written by ` + "`make bench`" + `. Reference and subject run in turn (A B A B A B) on a private PostgreSQL, the ratio is the median of the neighbouring ratios, and the times shown are medians. A time is
-from the process's start to its exit; CPU is user and system of the connector's own process; memory is its VmHWM. Output goes through a pipe to a reader that counts lines. One more run, which is
-not timed, is compared with the table: number of records of each kind, one checksum for each column, the whole ` + "`_meta`" + ` in each document.
+Written by ` + "`make bench`" + `. Reference and subject run in turn (A B A B A B) on private servers, one to read from and one to write to; the ratio is the median of the neighbouring ratios, and the times shown are medians. A time is
+from the process's start to its exit; CPU is user and system of the connector's own process, for the pipeline of all three; memory is VmHWM. A source's output goes through a pipe to a reader that
+counts lines. One more run, which is not timed, is compared: a source's with the table (number of records of each kind, one checksum for each column, the whole ` + "`_meta`" + ` in each document), a
+sink's with the source, row by row and column by column; after each timed one the rows are counted.
 
 `
 
@@ -20,8 +21,14 @@ const how = `## How
 - **Log**: 40 %% inserts, 40 %% updates, 20 %% deletes, mixed; half of them in transactions of 1,000, half in a single one. ` + "`source-postgres read --state`" + ` from a STATE of before, beside
   ` + "`pg_recvlogical --start -o proto_version=1 -o publication_names=… --endpos=LSN -f FILE`" + `, which is told not to wait for the disk (` + "`--fsync-interval=0`" + `). Each run has a copy of the same slot, so all begin at the same
   position; the messages of the file are counted and are the changes that the connector printed.
+- **Write**: ` + "`materialize-postgres write < FILE`" + ` of what ` + "`source-postgres read`" + ` has printed of that table, into a database without tables, beside ` + "`psql -c \"COPY … FROM STDIN\" < FILE`" + ` of
+  the rows that were written, into a table LIKE the one that ` + "`write`" + ` has made, primary key and the column flow_document included.
+- **Updates**: the same with five columns of each row changed, into a table that has all rows already, beside a program that updates the same rows, every column of them, in pgx batches of 5,000 updates,
+  one transaction each. Both begin with a table that was just filled in the order of the keys and vacuumed.
+- **Pipeline**: ` + "`pipeline run --once`" + `, from nothing until it has caught up, flow_document left out, beside ` + "`psql -c \"COPY … TO STDOUT\" | psql -c \"COPY … FROM STDIN\"`" + ` into a table with the columns and
+  the primary key of the source's.
 - **Memory**: also with ten times the rows, and with one transaction of a million rows.
-- Between the runs: slots dropped, CHECKPOINT. The table is vacuumed after it is filled and lies in shared_buffers.
+- Between the runs: slots dropped, CHECKPOINT. The source's table is vacuumed after it is filled and lies in shared_buffers.
 `
 
 // markdown is the whole of docs/benchmarks.md.
@@ -34,13 +41,16 @@ func (r *report) markdown() string {
 		{"commit", m.commit},
 		{"machine", fmt.Sprintf("%s, %d cores, %s, Linux %s; load average %s at the start", m.cpu, m.cores, m.memory, m.kernel, m.load)},
 		{"server", "PostgreSQL " + m.server + ": " + r.settings},
-		{"connector", fmt.Sprintf("source-postgres, backfill_chunk_size %s", grouped(int64(r.sizes.chunk)))},
+		{"source-postgres", fmt.Sprintf("backfill_chunk_size %s", grouped(int64(r.sizes.chunk)))},
 	} {
 		fmt.Fprintf(&b, "- %s: %s\n", fact[0], fact[1])
 	}
-	b.WriteString("\n## source-postgres\n\n")
+	b.WriteString("\n## Figures\n\n")
 	fmt.Fprintf(&b, "| %s |\n|%s\n", strings.Join(header, " | "), strings.Repeat("---|", len(header)))
 	for _, row := range r.rows() {
+		for i := range row {
+			row[i] = strings.ReplaceAll(row[i], "|", `\|`) // of a shell pipe
+		}
 		fmt.Fprintf(&b, "| %s |\n", strings.Join(row, " | "))
 	}
 	if scale := r.scale(); scale != "" {

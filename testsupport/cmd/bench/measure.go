@@ -47,6 +47,15 @@ func (c comparison) peak() int64 {
 	return peak
 }
 
+// peakOf is the same of the subject's children with this name.
+func (c comparison) peakOf(child string) int64 {
+	var peak int64
+	for _, p := range c.pairs {
+		peak = max(peak, p.subject.children[child])
+	}
+	return peak
+}
+
 func (c comparison) each(f func(pair) float64) []float64 {
 	values := make([]float64, len(c.pairs))
 	for i, p := range c.pairs {
@@ -70,8 +79,9 @@ func median(values []float64) float64 {
 	return (values[n/2-1] + values[n/2]) / 2
 }
 
-// compare measures reference and subject in turn. Each call of one of them has the server settled before it starts the clock.
-func compare(n int, units int64, reference, subject func() (usage, error)) (comparison, error) {
+// alternate measures reference and subject in turn, and whatever else belongs beside them: a machine may be half as fast a minute later. Each call of one of
+// them has the server settled before it starts the clock.
+func alternate(n int, units int64, reference, subject func() (usage, error), also ...func() error) (comparison, error) {
 	c := comparison{units: units}
 	for range n {
 		var p pair
@@ -83,6 +93,11 @@ func compare(n int, units int64, reference, subject func() (usage, error)) (comp
 			return c, err
 		}
 		c.pairs = append(c.pairs, p)
+		for _, f := range also {
+			if err = f(); err != nil {
+				return c, err
+			}
+		}
 	}
 	return c, nil
 }
@@ -96,8 +111,8 @@ func (v *verification) expected() expected {
 }
 
 // measured prepares the server by the statements, takes one timed run of f, and looks at the size of its output.
-func (b *bench) measured(ctx context.Context, name, database string, want expected, f func(*counter) (usage, error), statements ...string) (usage, error) {
-	if err := b.prepare(ctx, database, statements...); err != nil {
+func (s *server) measured(ctx context.Context, name, database string, want expected, f func(*counter) (usage, error), statements ...string) (usage, error) {
+	if err := s.prepare(ctx, database, statements...); err != nil {
 		return usage{}, err
 	}
 	var sink counter
@@ -108,6 +123,6 @@ func (b *bench) measured(ctx context.Context, name, database string, want expect
 	if sink.lines < want.lines || sink.bytes < want.bytes {
 		return u, fmt.Errorf("counting the output of %s: %d lines and %d bytes, want at least %d and %d", name, sink.lines, sink.bytes, want.lines, want.bytes)
 	}
-	b.progress("%s: %s", name, u)
+	s.progress("%s: %s", name, u)
 	return u, nil
 }

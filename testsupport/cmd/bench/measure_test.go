@@ -45,17 +45,20 @@ func TestMedian(t *testing.T) {
 	}
 }
 
-func TestCompare_Alternates(t *testing.T) {
+func TestAlternate(t *testing.T) {
 	var order string
 	note := func(name string) func() (usage, error) {
 		return func() (usage, error) { order += name; return took(time.Second, 0, 0), nil }
 	}
-	c, err := compare(3, 5, note("A"), note("B"))
-	if err != nil || order != "ABABAB" || len(c.pairs) != 3 || c.units != 5 {
+	c, err := alternate(3, 5, note("A"), note("B"), func() error { order += "C"; return nil })
+	if err != nil || order != "ABCABCABC" || len(c.pairs) != 3 || c.units != 5 {
 		t.Errorf("order %s, %d pairs of %d, %v", order, len(c.pairs), c.units, err)
 	}
 	broken := errors.New("it broke")
-	if _, err = compare(3, 5, note("A"), func() (usage, error) { return usage{}, broken }); !errors.Is(err, broken) {
+	if _, err = alternate(3, 5, note("A"), func() (usage, error) { return usage{}, broken }); !errors.Is(err, broken) {
 		t.Errorf("a failed run gave %v", err)
+	}
+	if _, err = alternate(3, 5, note("A"), note("B"), func() error { return broken }); !errors.Is(err, broken) {
+		t.Errorf("a failed run beside gave %v", err)
 	}
 }

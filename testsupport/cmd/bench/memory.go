@@ -10,7 +10,8 @@ import (
 	"github.com/estuary/connectors/testsupport/fixture"
 )
 
-// memory measures the peak of the connector's memory where it would show if something grew with the data. Nothing is timed.
+// memory measures the peaks of memory where it would show if something grew with the data: the source's alone, and those of a pipeline's three processes.
+// Nothing is timed.
 func (b *bench) memory(ctx context.Context, r *report) error {
 	if err := b.memoryOfRows(ctx, r); err != nil {
 		return err
@@ -32,8 +33,17 @@ func (b *bench) memoryOfRows(ctx context.Context, r *report) (err error) {
 	if err != nil {
 		return err
 	}
-	r.remembered(fmt.Sprintf("backfill of %s rows", grouped(b.memoryRows)), u.peak)
-	return b.dropDatabase(ctx, database)
+	r.remembered(fmt.Sprintf("backfill of %s rows", grouped(b.memoryRows)), u.peak, memoryBar)
+	c, err := b.newCopying(ctx, database)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, c.close()) }()
+	if u, err = c.measured(ctx, b.memoryRows, c.fresh()...); err != nil {
+		return err
+	}
+	r.pipelineMemory(fmt.Sprintf("%s rows", grouped(b.memoryRows)), u)
+	return errors.Join(c.drop(ctx), b.dropDatabase(ctx, database))
 }
 
 func (b *bench) memoryOfTransaction(ctx context.Context, r *report) (err error) {
@@ -41,11 +51,19 @@ func (b *bench) memoryOfTransaction(ctx context.Context, r *report) (err error) 
 		database = "bench_memory_transaction"
 		before   = 1000
 	)
-	s, err := b.prepareLog(ctx, database, before)
+	s, _, err := b.prepareLog(ctx, database, before)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.close()) }()
+	c, err := b.newCopying(ctx, database)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, c.close()) }()
+	if _, err = c.measured(ctx, before, c.fresh()...); err != nil {
+		return err
+	}
 	b.progress("inserting %s rows in one transaction", grouped(b.memoryInOne))
 	err = b.in(ctx, database, func(conn *pgx.Conn) error { return fixture.AddWide(ctx, conn, table, before+1, before+b.memoryInOne) })
 	if err != nil {
@@ -55,6 +73,11 @@ func (b *bench) memoryOfTransaction(ctx context.Context, r *report) (err error) 
 	if err != nil {
 		return err
 	}
-	r.remembered(fmt.Sprintf("one transaction of %s rows", grouped(b.memoryInOne)), u.peak)
-	return b.dropDatabase(ctx, database)
+	what := fmt.Sprintf("one transaction of %s rows", grouped(b.memoryInOne))
+	r.remembered(what, u.peak, memoryBar)
+	if u, err = c.measured(ctx, before+b.memoryInOne); err != nil {
+		return err
+	}
+	r.pipelineMemory(what, u)
+	return errors.Join(c.drop(ctx), b.dropDatabase(ctx, database))
 }

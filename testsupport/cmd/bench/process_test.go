@@ -40,3 +40,32 @@ func TestExecute_RefusedOutput(t *testing.T) {
 		t.Errorf("%v, want the sink's error", err)
 	}
 }
+
+// The time and the memory of children that the program waits for are seen, and theirs alone do not make the program's own.
+func TestExecute_CountsChildren(t *testing.T) {
+	busy := `i=0; while [ $i -lt 400000 ]; do i=$((i+1)); done`
+	u, err := command{path: "/bin/sh", args: []string{"-c", "/bin/sh -c '" + busy + "; sleep 0.3; true'; true"}, family: true}.run(t.Context(), &counter{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if u.cpu < 50*time.Millisecond {
+		t.Errorf("CPU %v: that of the child is missing", u.cpu)
+	}
+	if len(u.children) == 0 || u.children["sh"] < 100<<10 {
+		t.Errorf("children: %v", u.children)
+	}
+}
+
+func TestRunPipe(t *testing.T) {
+	say := func(script string) command { return command{path: "/bin/sh", args: []string{"-c", script}} }
+	u, err := runPipe(t.Context(), say("seq 100000; sleep 0.1"), say(`[ "$(wc -l)" = 100000 ]`))
+	if err != nil || u.wall < 100*time.Millisecond || u.cpu <= 0 {
+		t.Errorf("%+v, %v", u, err)
+	}
+	if _, err = runPipe(t.Context(), say("echo why >&2; exit 4"), say("cat > /dev/null")); err == nil || !strings.Contains(err.Error(), "why") || !strings.Contains(err.Error(), "exit status 4") {
+		t.Errorf("the first fails: %v", err)
+	}
+	if _, err = runPipe(t.Context(), say("yes"), say("exit 5")); err == nil || !strings.Contains(err.Error(), "exit status 5") {
+		t.Errorf("the second fails: %v", err)
+	}
+}

@@ -2,21 +2,36 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
 )
 
-// bars are what is promised: at most so many times the reference, and so many microseconds of CPU time for each row or change.
-type bars struct{ ratio, cpu float64 }
+// bars are what is promised: at most so many times the reference's time, and so many microseconds of CPU time for each row or change, on a machine on which
+// the plain loop takes loopCPU; a slower one has proportionally more.
+type bars struct {
+	ratio, cpu float64 // cpu 0: no bar
+	memory     int64   // of the subject's process
+}
+
+// loopCPU in microseconds a row.
+const loopCPU = 1.7
 
 var (
-	backfillBars = bars{ratio: 0.7, cpu: 1.6}
-	logBars      = bars{ratio: 1.2, cpu: 2.0}
+	backfillBars = bars{ratio: 0.7, cpu: 1.6, memory: memoryBar}
+	logBars      = bars{ratio: 1.2, cpu: 2.0, memory: memoryBar}
+	writeBars    = bars{ratio: 2.5, memory: sinkMemoryBar}
+	// updatesBars: one and a half times as many rows a second.
+	updatesBars  = bars{ratio: 1 / 1.5, memory: sinkMemoryBar}
+	pipelineBars = bars{ratio: 1.5, cpu: 6, memory: memoryBar}
 )
 
-// memoryBar is of the resident memory, wherever it is measured.
-const memoryBar = 128 << 20
+// Bars of the resident memory of a source or the runner, and of a sink, wherever it is measured.
+const (
+	memoryBar     = 128 << 20
+	sinkMemoryBar = 256 << 20
+)
 
 // report gathers what was measured.
 type report struct {
@@ -25,27 +40,30 @@ type report struct {
 	sizes    sizes
 	results  []result
 	memories []memoryResult
-	loop     *comparison // the plain loop, subject sides only
 }
 
 type result struct {
 	what, reference string
 	measured        comparison
 	bars            bars
+	loop            comparison // the plain loop in the same minutes, subject sides only
 }
+
+// cpuBar is the bar on this machine.
+func (r *result) cpuBar() float64 { return r.bars.cpu * max(1, r.loop.cpu()/loopCPU) }
 
 type memoryResult struct {
-	what string
-	peak int64 // bytes
+	what      string
+	peak, bar int64 // bytes
 }
 
-func (r *report) compared(what, reference string, c comparison, b bars) {
-	r.results = append(r.results, result{what, reference, c, b})
-	r.remembered(fmt.Sprintf("%s of %s", what, grouped(c.units)), c.peak())
+func (r *report) compared(what, reference string, c comparison, b bars, loop comparison) {
+	r.results = append(r.results, result{what, reference, c, b, loop})
+	r.remembered(fmt.Sprintf("%s of %s", what, grouped(c.units)), c.peak(), b.memory)
 }
 
-func (r *report) remembered(what string, peak int64) {
-	r.memories = append(r.memories, memoryResult{what, peak})
+func (r *report) remembered(what string, peak, bar int64) {
+	r.memories = append(r.memories, memoryResult{what, peak, bar})
 }
 
 // passed tells whether every bar was met; a report without figures has not passed.
@@ -77,30 +95,40 @@ func (r *report) rows() [][]string {
 		reference, ours := c.measured.seconds()
 		rows = append(rows, []string{
 			fmt.Sprintf("%s of %s, beside %s", c.what, grouped(c.measured.units), c.reference), seconds(reference), seconds(ours),
-			fmt.Sprintf("ratio %.2f", c.measured.ratio()), fmt.Sprintf("%.1f", c.bars.ratio), verdict(c.measured.ratio(), c.bars.ratio),
+			fmt.Sprintf("ratio %.2f", c.measured.ratio()), fmt.Sprintf("%.3g", c.bars.ratio), verdict(c.measured.ratio(), c.bars.ratio),
 		})
 	}
-	for _, c := range r.results {
+	for _, c := range r.withCPU() {
 		rows = append(rows, []string{
-			"CPU of the " + c.what, "", "", fmt.Sprintf("%.2f µs each", c.measured.cpu()), fmt.Sprintf("%.1f µs", c.bars.cpu), verdict(c.measured.cpu(), c.bars.cpu),
+			"CPU of the " + c.what, "", "", fmt.Sprintf("%.2f µs each", c.measured.cpu()), fmt.Sprintf("%.1f µs", c.cpuBar()), verdict(c.measured.cpu(), c.cpuBar()),
 		})
 	}
 	for _, m := range r.memories {
 		rows = append(rows, []string{
-			"memory, " + m.what, "", "", fmt.Sprintf("%.0f MiB", mebibytes(m.peak)), fmt.Sprintf("%.0f MiB", mebibytes(memoryBar)), verdict(float64(m.peak), memoryBar),
+			"memory, " + m.what, "", "", fmt.Sprintf("%.0f MiB", mebibytes(m.peak)), fmt.Sprintf("%.0f MiB", mebibytes(m.bar)), verdict(float64(m.peak), float64(m.bar)),
 		})
 	}
 	return rows
 }
 
-// scale is a sentence about the plain loop; "": it was not run.
+// withCPU are the results whose CPU time has a bar.
+func (r *report) withCPU() []result {
+	return slices.DeleteFunc(slices.Clone(r.results), func(c result) bool { return c.bars.cpu == 0 })
+}
+
+// scale is a sentence about the plain loop; "": it was not needed.
 func (r *report) scale() string {
-	if r.loop == nil {
+	results := r.withCPU()
+	if len(results) == 0 {
 		return ""
 	}
-	_, took := r.loop.seconds()
-	return fmt.Sprintf("For scale: a plain loop that reads the same table as COPY text through pgconn and writes lines of the same length takes %s and %.2f µs of CPU a row.",
-		seconds(took), r.loop.cpu())
+	var measured, promised []string
+	for _, c := range results {
+		measured = append(measured, fmt.Sprintf("%.2f µs of CPU a row beside the %s", c.loop.cpu(), c.what))
+		promised = append(promised, fmt.Sprintf("%.1f µs for the %s", c.bars.cpu, c.what))
+	}
+	return fmt.Sprintf("For scale: a plain loop that reads the same table as COPY text through pgconn and writes lines of the same length takes %s. Where it takes no more than %.1f µs, the bars are %s; on a slower machine they grow with it.",
+		strings.Join(measured, " and "), loopCPU, strings.Join(promised, " and "))
 }
 
 // runs lists each measurement, so that a reader sees how far they scatter.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -30,10 +31,14 @@ func measuredReport() *report {
 	backfill := comparison{units: 1_000_000, pairs: []pair{{took(4*time.Second, 0, 0), took(2*time.Second, 1500*time.Millisecond, 20<<20)}}}
 	log := comparison{units: 500_000, pairs: []pair{{took(3*time.Second, 0, 0), took(3300*time.Millisecond, 900*time.Millisecond, 30<<20)}}}
 	r := &report{sizes: standard, settings: "fsync=off", machine: machine{date: "2026-01-02", commit: "abc", cpu: "some CPU", kernel: "6.1", memory: "8 GiB", load: "0.01", server: "15.1", cores: 2}}
-	r.compared("backfill", "psql", backfill, backfillBars)
-	r.compared("log", "pg_recvlogical", log, logBars)
-	r.remembered("backfill of 10,000,000 rows", 40<<20)
-	r.loop = &comparison{units: 1_000_000, pairs: []pair{{subject: took(2500*time.Millisecond, 1400*time.Millisecond, 0)}}}
+	loop := comparison{units: 1_000_000, pairs: []pair{{subject: took(2500*time.Millisecond, 1400*time.Millisecond, 0)}}}
+	r.compared("backfill", "psql", backfill, backfillBars, loop)
+	r.compared("log", "pg_recvlogical", log, logBars, loop)
+	r.compared("write", "psql COPY", comparison{units: 1_000_000, pairs: []pair{{took(4*time.Second, 0, 0), took(8*time.Second, 9*time.Second, 200<<20)}}}, writeBars, comparison{})
+	r.compared("updates", "batches", comparison{units: 1_000_000, pairs: []pair{{took(40*time.Second, 0, 0), took(26*time.Second, 0, 200<<20)}}}, updatesBars, comparison{})
+	r.compared("pipeline", "psql | psql", comparison{units: 1_000_000, pairs: []pair{{took(6*time.Second, 0, 0), took(8*time.Second, 5900*time.Millisecond, 100<<20)}}}, pipelineBars, loop)
+	r.remembered("backfill of 10,000,000 rows", 40<<20, memoryBar)
+	r.pipelineMemory("10,000,000 rows", usage{peak: 90 << 20, children: map[string]int64{"source-postgres": 50 << 20, "materialize-pos": 250 << 20}})
 	return r
 }
 
@@ -46,7 +51,13 @@ func TestReport_EachBarCounts(t *testing.T) {
 		"backfill CPU":   func(r *report) { r.results[0].measured.pairs[0].subject.cpu = 1610 * time.Millisecond },
 		"log ratio":      func(r *report) { r.results[1].measured.pairs[0].subject.wall = 3610 * time.Millisecond },
 		"log CPU":        func(r *report) { r.results[1].measured.pairs[0].subject.cpu = 1001 * time.Millisecond },
-		"memory":         func(r *report) { r.memories[2].peak = 128<<20 + 1 },
+		"memory":         func(r *report) { r.memories[5].peak = 128<<20 + 1 },
+		"write ratio":    func(r *report) { r.results[2].measured.pairs[0].subject.wall = 10001 * time.Millisecond },
+		"updates ratio":  func(r *report) { r.results[3].measured.pairs[0].subject.wall = 26700 * time.Millisecond },
+		"pipeline ratio": func(r *report) { r.results[4].measured.pairs[0].subject.wall = 9001 * time.Millisecond },
+		"pipeline CPU":   func(r *report) { r.results[4].measured.pairs[0].subject.cpu = 6001 * time.Millisecond },
+		"sink memory":    func(r *report) { r.memories[8].peak = 256<<20 + 1 },
+		"no sink seen":   func(r *report) { r.memories[8].peak = 0 },
 		"nothing at all": func(r *report) { *r = report{} },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -62,6 +73,20 @@ func TestReport_EachBarCounts(t *testing.T) {
 	}
 }
 
+func TestReport_BarsOfCPUGrowWithASlowMachine(t *testing.T) {
+	r := measuredReport()
+	r.results[0].measured.pairs[0].subject.cpu = 3190 * time.Millisecond
+	r.results[4].loop.pairs = slices.Clone(r.results[4].loop.pairs)  // its own
+	r.results[0].loop.pairs[0].subject.cpu = 3400 * time.Millisecond // twice loopCPU
+	if text := r.text(); !r.passed() || !strings.Contains(text, "3.2 µs") || !strings.Contains(text, "3.40 µs of CPU a row beside the backfill") {
+		t.Errorf("3.19 µs where the plain loop takes 3.40:\n%s", text)
+	}
+	r.results[0].measured.pairs[0].subject.cpu = 3210 * time.Millisecond
+	if r.passed() {
+		t.Errorf("passed with 3.21 µs where the plain loop takes 3.40:\n%s", r.text())
+	}
+}
+
 func TestReport_SaysWhatAndWhere(t *testing.T) {
 	r := measuredReport()
 	text, markdown := r.text(), r.markdown()
@@ -72,7 +97,7 @@ func TestReport_SaysWhatAndWhere(t *testing.T) {
 			}
 		}
 	}
-	if !strings.Contains(markdown, "| backfill of 1,000,000, beside psql | 4.00 s | 2.00 s | ratio 0.50 | 0.7 | pass |") {
+	if !strings.Contains(markdown, "| backfill of 1,000,000, beside psql | 4.00 s | 2.00 s | ratio 0.50 | 0.7 | pass |") || !strings.Contains(markdown, "| ratio 0.65 | 0.667 | pass |") {
 		t.Errorf("the document's table:\n%s", markdown)
 	}
 	if strings.Contains(markdown, "%!") {

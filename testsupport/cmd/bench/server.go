@@ -24,12 +24,18 @@ const (
 	slot        = "bench_slot"
 )
 
-// bench owns a server; every part makes a database of its own on it.
+// bench owns two servers: sources are read on the one that it is, sinks write to the other. Every part makes databases of its own on them.
 type bench struct {
 	sizes
-	connector string // path of the subject
-	programs  string // folder of psql and pg_recvlogical
-	cluster   *pgtest.Cluster
+	*server
+	sinks *server
+	built programs
+}
+
+// server is a PostgreSQL with its programs.
+type server struct {
+	programs string // folder of psql and pg_recvlogical
+	cluster  *pgtest.Cluster
 	// progress is told what happens now; timed work happens between the lines.
 	progress func(format string, args ...any)
 }
@@ -46,8 +52,20 @@ func serverConf(rows int64) map[string]string {
 	}
 }
 
-func newBench(connector string, s sizes) (*bench, error) {
-	programs, err := pgtest.BinDir(pgtest.DefaultVersion)
+func newBench(built programs, s sizes, progress func(format string, args ...any)) (*bench, error) {
+	sources, err := newServer(s, progress)
+	if err != nil {
+		return nil, err
+	}
+	sinks, err := newServer(s, progress)
+	if err != nil {
+		return nil, errors.Join(err, sources.close())
+	}
+	return &bench{sizes: s, server: sources, sinks: sinks, built: built}, nil
+}
+
+func newServer(s sizes, progress func(format string, args ...any)) (*server, error) {
+	folder, err := pgtest.BinDir(pgtest.DefaultVersion)
 	if err != nil {
 		return nil, err
 	}
@@ -55,12 +73,14 @@ func newBench(connector string, s sizes) (*bench, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &bench{sizes: s, connector: connector, programs: programs, cluster: cluster, progress: printProgress}, nil
+	return &server{programs: folder, cluster: cluster, progress: progress}, nil
 }
 
-func printProgress(format string, args ...any) { fmt.Printf(format+"\n", args...) }
+func (b *bench) close() error { return errors.Join(b.server.close(), b.sinks.close()) }
 
-func (b *bench) close() error { return b.cluster.Stop() }
+func (s *server) close() error { return s.cluster.Stop() }
+
+func printProgress(format string, args ...any) { fmt.Printf(format+"\n", args...) }
 
 // settings describes the server for the document.
 func (b *bench) settings() string {
@@ -72,16 +92,16 @@ func (b *bench) settings() string {
 	return strings.Join(list, ", ")
 }
 
-func (b *bench) version(ctx context.Context) (version string, err error) {
-	err = b.in(ctx, "postgres", func(conn *pgx.Conn) error {
+func (s *server) version(ctx context.Context) (version string, err error) {
+	err = s.in(ctx, "postgres", func(conn *pgx.Conn) error {
 		return conn.QueryRow(ctx, "SHOW server_version").Scan(&version)
 	})
 	return version, err
 }
 
 // in runs f with a connection that is closed before anything is measured.
-func (b *bench) in(ctx context.Context, database string, f func(*pgx.Conn) error) error {
-	conn, err := pgx.Connect(ctx, b.cluster.DSN(database))
+func (s *server) in(ctx context.Context, database string, f func(*pgx.Conn) error) error {
+	conn, err := pgx.Connect(ctx, s.cluster.DSN(database))
 	if err != nil {
 		return fmt.Errorf("connecting to database %s: %w", database, err)
 	}
@@ -89,8 +109,8 @@ func (b *bench) in(ctx context.Context, database string, f func(*pgx.Conn) error
 }
 
 // exec runs statements one after another.
-func (b *bench) exec(ctx context.Context, database string, statements ...string) error {
-	return b.in(ctx, database, func(conn *pgx.Conn) error { return execAll(ctx, conn, statements...) })
+func (s *server) exec(ctx context.Context, database string, statements ...string) error {
+	return s.in(ctx, database, func(conn *pgx.Conn) error { return execAll(ctx, conn, statements...) })
 }
 
 func execAll(ctx context.Context, conn *pgx.Conn, statements ...string) error {
@@ -103,20 +123,20 @@ func execAll(ctx context.Context, conn *pgx.Conn, statements ...string) error {
 }
 
 // openDatabase makes a database with the wide table and so many rows.
-func (b *bench) openDatabase(ctx context.Context, name string, rows int64) error {
-	b.progress("filling a table with %s rows", grouped(rows))
-	if err := b.exec(ctx, "postgres", "CREATE DATABASE "+name); err != nil {
+func (s *server) openDatabase(ctx context.Context, name string, rows int64) error {
+	s.progress("filling a table with %s rows", grouped(rows))
+	if err := s.exec(ctx, "postgres", "CREATE DATABASE "+name); err != nil {
 		return err
 	}
-	return b.in(ctx, name, func(conn *pgx.Conn) error { return fixture.CreateWide(ctx, conn, table, rows) })
+	return s.in(ctx, name, func(conn *pgx.Conn) error { return fixture.CreateWide(ctx, conn, table, rows) })
 }
 
 // dropDatabase gives disk and log back before the next part.
-func (b *bench) dropDatabase(ctx context.Context, name string) error {
-	if err := b.awaitIdle(ctx, name); err != nil {
+func (s *server) dropDatabase(ctx context.Context, name string) error {
+	if err := s.awaitIdle(ctx, name); err != nil {
 		return err
 	}
-	return b.exec(ctx, "postgres", dropSlots("database = '"+name+"'"), "DROP DATABASE "+name+" WITH (FORCE)", "CHECKPOINT")
+	return s.exec(ctx, "postgres", dropSlots("database = '"+name+"'"), "DROP DATABASE "+name+" WITH (FORCE)", "CHECKPOINT")
 }
 
 // dropSlots is the statement that drops the slots for which a condition is true.
@@ -126,18 +146,18 @@ func dropSlots(where string) string {
 
 // prepare makes the server as it was before the last run: nobody is connected, the connector's slot is gone, what was to be written is written.
 // The statements come before the checkpoint.
-func (b *bench) prepare(ctx context.Context, database string, statements ...string) error {
-	if err := b.awaitIdle(ctx, database); err != nil {
+func (s *server) prepare(ctx context.Context, database string, statements ...string) error {
+	if err := s.awaitIdle(ctx, database); err != nil {
 		return err
 	}
 	all := append([]string{dropSlots("slot_name = '" + slot + "'")}, statements...)
-	return b.exec(ctx, database, append(all, "CHECKPOINT")...)
+	return s.exec(ctx, database, append(all, "CHECKPOINT")...)
 }
 
 // awaitIdle waits for the server's side of the last run, which ends some moments after its client.
-func (b *bench) awaitIdle(ctx context.Context, database string) error {
+func (s *server) awaitIdle(ctx context.Context, database string) error {
 	const patience = time.Minute
-	return b.in(ctx, "postgres", func(conn *pgx.Conn) error {
+	return s.in(ctx, "postgres", func(conn *pgx.Conn) error {
 		for deadline := time.Now().Add(patience); ; {
 			var left int
 			err := conn.QueryRow(ctx, "SELECT count(*) FROM pg_stat_activity WHERE datname = $1 AND pid <> pg_backend_pid()", database).Scan(&left)
@@ -155,11 +175,16 @@ func (b *bench) awaitIdle(ctx context.Context, database string) error {
 }
 
 // environment lets the server's own programs find it by the way that the subject takes, TCP.
-func (b *bench) environment(database string) []string {
-	return []string{"PGHOST=127.0.0.1", "PGPORT=" + strconv.Itoa(b.cluster.Port), "PGUSER=" + pgtest.User, "PGPASSWORD=" + pgtest.Password, "PGDATABASE=" + database, "PGSSLMODE=disable"}
+func (s *server) environment(database string) []string {
+	return []string{"PGHOST=127.0.0.1", "PGPORT=" + strconv.Itoa(s.cluster.Port), "PGUSER=" + pgtest.User, "PGPASSWORD=" + pgtest.Password, "PGDATABASE=" + database, "PGSSLMODE=disable"}
 }
 
 // program runs one of PostgreSQL's own programs.
-func (b *bench) program(ctx context.Context, name, database string, sink io.Writer, args ...string) (usage, error) {
-	return execute(ctx, filepath.Join(b.programs, name), args, b.environment(database), sink)
+func (s *server) program(ctx context.Context, name, database string, sink io.Writer, args ...string) (usage, error) {
+	return execute(ctx, filepath.Join(s.programs, name), args, s.environment(database), sink)
+}
+
+// psql runs one statement.
+func (s *server) psql(database, statement string) command {
+	return command{path: filepath.Join(s.programs, "psql"), args: []string{"--no-psqlrc", "--quiet", "--command", statement}, env: s.environment(database)}
 }

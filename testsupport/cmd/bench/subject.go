@@ -13,8 +13,6 @@ import (
 	"github.com/estuary/connectors/testsupport/wire"
 )
 
-const subjectName = "source-postgres"
-
 // settings are the connector's configuration.
 type settings struct {
 	Address  string   `json:"address"`
@@ -29,6 +27,13 @@ type advanced struct {
 	PublicationName string `json:"publicationName"`
 	ChunkSize       int    `json:"backfill_chunk_size"`
 	SSLMode         string `json:"sslmode"`
+}
+
+func sourceSettings(b *bench, database, slot string) settings {
+	return settings{
+		Address: b.cluster.Addr(), User: pgtest.User, Password: pgtest.Password, Database: database,
+		Advanced: advanced{SlotName: slot, PublicationName: publication, ChunkSize: b.chunk, SSLMode: "disable"},
+	}
 }
 
 // subject is source-postgres on one database, with its input files.
@@ -46,10 +51,7 @@ func (b *bench) newSubject(ctx context.Context, database string) (s *subject, er
 		return nil, fmt.Errorf("making a folder for the connector's inputs: %w", err)
 	}
 	s = &subject{b: b, database: database, dir: dir}
-	config, err := json.Marshal(settings{
-		Address: b.cluster.Addr(), User: pgtest.User, Password: pgtest.Password, Database: database,
-		Advanced: advanced{SlotName: slot, PublicationName: publication, ChunkSize: b.chunk, SSLMode: "disable"},
-	})
+	config, err := json.Marshal(sourceSettings(b, database, slot))
 	if err == nil {
 		err = os.WriteFile(s.file("config"), config, 0o600)
 	}
@@ -75,7 +77,7 @@ func (s *subject) discover(ctx context.Context) error {
 		}
 		return nil
 	}}
-	if _, err := execute(ctx, s.b.connector, []string{"discover", "--configured", "--config", s.file("config")}, nil, lines); err != nil {
+	if _, err := execute(ctx, s.b.built.source, []string{"discover", "--configured", "--config", s.file("config")}, nil, lines); err != nil {
 		return err
 	}
 	if catalog == nil {
@@ -90,7 +92,7 @@ func (s *subject) read(ctx context.Context, sink io.Writer) (usage, error) {
 	if s.state != "" {
 		args = append(args, "--state", s.state)
 	}
-	return execute(ctx, s.b.connector, args, nil, sink)
+	return execute(ctx, s.b.built.source, args, nil, sink)
 }
 
 // keepState makes the last STATE of a run the one that the next runs read from.

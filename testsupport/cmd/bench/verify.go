@@ -28,6 +28,9 @@ func newVerification() *verification {
 
 func (v *verification) records() int64 { return v.kinds["c"] + v.kinds["u"] + v.kinds["d"] }
 
+// lineBytes is how long a line is, on average.
+func (v *verification) lineBytes() int64 { return v.bytes / v.lines }
+
 func (v *verification) take(line []byte) error {
 	v.lines++
 	m, err := wire.Airbyte(line)

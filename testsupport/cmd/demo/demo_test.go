@@ -37,6 +37,11 @@ func TestShopTrades(t *testing.T) {
 	if err = trade.Stop(); err != nil {
 		t.Fatal(err)
 	}
+	for _, table := range tables {
+		if trade.Changes(table) == 0 {
+			t.Errorf("no change of %s was counted", table)
+		}
+	}
 	var moved, shipped, added, cancelled, long int64
 	err = conn.QueryRow(t.Context(), `SELECT (SELECT count(*) FROM items WHERE id > 1000000000), (SELECT count(*) FROM orders WHERE shipped_at IS NOT NULL),
 		(SELECT count(*) FROM orders WHERE id > $1), (SELECT $1 - count(*) FROM orders WHERE id <= $1), (SELECT count(*) FROM customers WHERE pg_column_size(profile) > 4000)`,

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -75,11 +76,12 @@ func openShop(ctx context.Context, conn *pgx.Conn) error {
 	return nil
 }
 
-// trade is the writer: customers order, change their minds and move while the capture runs.
+// trade is the writer: customers order, change their minds and move while the pipeline runs.
 type trade struct {
 	conn         *pgx.Conn
 	random       *rand.Rand
 	transactions atomic.Int64
+	changes      map[string]int64 // rows by table; valid after wait
 	stop         chan struct{}
 	wait         sync.WaitGroup
 	err          error // valid after wait
@@ -90,7 +92,7 @@ func startTrade(ctx context.Context, dsn string) (*trade, error) {
 	if err != nil {
 		return nil, fmt.Errorf("connecting the shop's writer: %w", err)
 	}
-	t := &trade{conn: conn, random: rand.New(rand.NewPCG(1, 1)), stop: make(chan struct{})} //nolint:gosec // the same shop every time
+	t := &trade{conn: conn, random: rand.New(rand.NewPCG(1, 1)), stop: make(chan struct{}), changes: map[string]int64{}} //nolint:gosec // the same shop every time
 	t.wait.Add(1)
 	go func() {
 		defer t.wait.Done()
@@ -101,7 +103,7 @@ func startTrade(ctx context.Context, dsn string) (*trade, error) {
 			default:
 				t.err = t.transact(ctx)
 			}
-			time.Sleep(time.Millisecond) // a busy shop, yet one that leaves the processor to the capture
+			time.Sleep(time.Millisecond) // a busy shop, yet one that leaves the processor to the pipeline
 		}
 	}()
 	return t, nil
@@ -109,6 +111,20 @@ func startTrade(ctx context.Context, dsn string) (*trade, error) {
 
 // Transactions is how many were committed so far.
 func (t *trade) Transactions() int64 { return t.transactions.Load() }
+
+// Changes is how many rows of a table were changed, after Stop.
+func (t *trade) Changes(table string) int64 { return t.changes[table] }
+
+// await waits until the shop has done so many more transactions, so that there is something to copy.
+func (t *trade) await(ctx context.Context, transactions int64) error {
+	goal := t.Transactions() + transactions
+	for deadline := time.Now().Add(30 * time.Second); t.Transactions() < goal; {
+		if err := pause(ctx, deadline, "waiting for the shop's writer"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
 // Stop ends the writer after its transaction.
 func (t *trade) Stop() error {
@@ -147,9 +163,21 @@ func (t *trade) transact(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("trading: %w", err)
 	}
+	changed := map[string]int64{}
 	for _, sql := range statements {
-		if _, err = tx.Exec(ctx, sql); err != nil {
-			return fmt.Errorf("trading: %.60q: %w", sql, err)
+		tag, execErr := tx.Exec(ctx, sql)
+		if execErr != nil {
+			return fmt.Errorf("trading: %.60q: %w", sql, execErr)
+		}
+		if strings.HasPrefix(sql, "WITH") { // its two items are counted by the server, the order is not
+			changed["orders"]++
+			changed["items"] += tag.RowsAffected()
+			continue
+		}
+		for _, table := range tables {
+			if strings.HasPrefix(sql, "UPDATE "+table+" ") || strings.HasPrefix(sql, "DELETE FROM "+table+" ") {
+				changed[table] += tag.RowsAffected()
+			}
 		}
 	}
 	if t.random.IntN(20) == 0 { // second thoughts
@@ -159,5 +187,8 @@ func (t *trade) transact(ctx context.Context) error {
 		return fmt.Errorf("trading: %w", err)
 	}
 	t.transactions.Add(1)
+	for table, n := range changed {
+		t.changes[table] += n
+	}
 	return nil
 }

@@ -173,19 +173,19 @@ func (f *flowCapture) run(path string, tail bool) {
 	}
 	f.checkpoint(line)
 	for !stopping.Load() {
-		todo := changes(path, line)
-		if len(todo) == 0 {
+		waiting := changes(path, line)
+		if len(waiting) == 0 {
 			if !tail {
 				break
 			}
 			time.Sleep(10 * time.Millisecond)
 			continue
 		}
-		n := min(batch, len(todo))
+		n := min(batch, len(waiting))
 		if fault("checkpoint before its documents") {
 			f.checkpoint(line + n)
 		}
-		for _, c := range todo[:n] {
+		for _, c := range waiting[:n] {
 			f.emit(c, line)
 			line++
 		}

@@ -192,14 +192,14 @@ func (p *plain) run(path string, tail bool) {
 	line := p.oldest()
 	p.start = line
 	for !stopping.Load() {
-		todo := changes(path, line)
-		for len(todo) > 0 && !stopping.Load() {
-			n := min(batch, len(todo))
-			for _, c := range todo[:n] {
+		waiting := changes(path, line)
+		for len(waiting) > 0 && !stopping.Load() {
+			n := min(batch, len(waiting))
+			for _, c := range waiting[:n] {
 				p.emit(c, line)
 				line++
 			}
-			todo = todo[n:]
+			waiting = waiting[n:]
 			p.checkpoint(line, false)
 		}
 		if !tail {

@@ -1,0 +1,13 @@
+//go:build !linux
+
+package runner
+
+import (
+	"os"
+	"syscall"
+)
+
+// childAttributes keep a terminal's Ctrl-C from the child: the runner tells it to stop.
+func childAttributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
+
+func widen(*os.File) {}
