@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -81,20 +80,21 @@ func (c *chunk) start(ctx context.Context) error {
 			return err
 		}
 	}
-	c.copied, err = c.scanner.conn.CopyOut(ctx, "COPY ("+query+") TO STDOUT")
+	c.copied, err = c.scanner.conn.CopyOut(ctx, query)
 	return err
 }
 
-// query is the chunk's SELECT; empty: the table has changed so much that the engine will not want its rows.
+// query is the chunk's COPY; empty: the table has changed so much that the engine will not want its rows.
 func (c *chunk) query(ctx context.Context) (string, error) {
 	from := c.table.Native.(*relation).sqlOnly() //nolint:forcetypeassert // the catalog sets it
-	all := "SELECT " + sqlColumns(c.table.Columns) + " FROM " + from
+	values, form := c.scanner.session.catalog.types.textColumns(c.table)
+	all, end := "COPY (SELECT "+values+" FROM "+from, ") TO STDOUT"+form
 	if len(c.req.Key) == 0 {
 		var err error
 		if c.pages, err = c.pageRange(ctx); err != nil || c.pages == nil {
-			return all, err
+			return all + end, err
 		}
-		return all + c.pages.where(), nil
+		return all + c.pages.where() + end, nil
 	}
 	key, err := columnsNamed(c.table, c.req.Key)
 	if err != nil {
@@ -123,7 +123,7 @@ func (c *chunk) query(ctx context.Context) (string, error) {
 		all += " WHERE " + strings.Join(where, " AND ")
 	}
 	// No parentheses around the columns: ORDER BY (a, b) sorts by a row value, for which no index serves (bug sql-cdc 9).
-	return all + " ORDER BY " + sqlColumns(key) + " LIMIT " + strconv.Itoa(c.req.Limit), nil
+	return all + " ORDER BY " + sqlColumns(key) + " LIMIT " + strconv.Itoa(c.req.Limit) + end, nil
 }
 
 // greatestKey reads the last key in this snapshot; nil: the table is empty.
@@ -173,9 +173,9 @@ func (c *chunk) Next() ([]sqlcapture.Value, error) {
 // tooLarge names the row by those key columns that stand in what is known of it, its beginning.
 func (c *chunk) tooLarge(err *pgwire.MessageTooLargeError) error {
 	var key strings.Builder
-	known := bytes.Split(err.Head, []byte{'\t'}) // a tab inside a value is escaped
+	known := c.copied.Known(err.Head)
 	for i, column := range c.table.Columns {
-		if i < len(known)-1 && slices.Contains(c.table.Key, column.Name) {
+		if i < len(known) && slices.Contains(c.table.Key, column.Name) {
 			fmt.Fprintf(&key, " %s=%.100s", column.Name, known[i])
 		}
 	}

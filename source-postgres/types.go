@@ -25,6 +25,8 @@ type typeRow struct {
 	BaseTypmod int32
 	// Subtype is the type of the bounds of a range or multirange.
 	Subtype uint32
+	// Output is the function that makes text of a value, if it lives in pg_catalog and the user may call it; else empty.
+	Output string
 }
 
 // typesQuery asks for the whole of pg_type, whoever may use it. to_jsonb bridges the versions: multiranges came with 14.
@@ -37,7 +39,9 @@ WITH ranges (oid, subtype) AS (
 SELECT t.oid::int8, n.nspname::text, t.typname::text, t.typtype::text,
 	coalesce(e.oid, 0)::int8, coalesce(e.typdelim, ',')::text,
 	t.typbasetype::int8, t.typtypmod,
-	coalesce(r.subtype, 0)::int8
+	coalesce(r.subtype, 0)::int8,
+	coalesce((SELECT p.proname FROM pg_catalog.pg_proc p WHERE p.oid = t.typoutput AND p.pronamespace = 'pg_catalog'::pg_catalog.regnamespace
+		AND pg_catalog.has_function_privilege(p.oid, 'EXECUTE')), '')::text
 FROM pg_catalog.pg_type t
 JOIN pg_catalog.pg_namespace n ON n.oid = t.typnamespace
 LEFT JOIN pg_catalog.pg_type e ON e.typarray = t.oid
@@ -69,7 +73,7 @@ func loadTypes(ctx context.Context, conn *pgx.Conn, options typeOptions) (*typeT
 		var oid, element, base, subtype int64
 		var kind, delimiter string
 		var r typeRow
-		if err := result.Scan(&oid, &r.Schema, &r.Name, &kind, &element, &delimiter, &base, &r.BaseTypmod, &subtype); err != nil {
+		if err := result.Scan(&oid, &r.Schema, &r.Name, &kind, &element, &delimiter, &base, &r.BaseTypmod, &subtype, &r.Output); err != nil {
 			return nil, fmt.Errorf("reading the types of the database: %w", err)
 		}
 		r.OID, r.Element, r.Base, r.Subtype = uint32(oid), uint32(element), uint32(base), uint32(subtype)

@@ -11,10 +11,13 @@ import (
 	"github.com/jackc/pgconn"
 )
 
-// CopyReader reads the rows of a COPY ... TO STDOUT in text form. The connection is busy until Next has returned an error or Close was called.
+// CopyReader reads the rows of a COPY ... TO STDOUT, in text form or in binary form. The connection is busy until Next has returned an error or Close was called.
 type CopyReader struct {
 	c       *Conn
 	columns int
+	binary  bool
+	// begun, ended: in binary form, the header was read, the end of the rows was.
+	begun, ended bool
 	// rows is what is left of the message being read; whole rows, except perhaps the last.
 	rows []byte
 	// partial is the start of a row that goes on in the next message.
@@ -23,7 +26,7 @@ type CopyReader struct {
 	err error
 }
 
-// CopyOut runs one COPY ... TO STDOUT statement, text format with its default options. ctx holds until the reader's end: when it is cancelled, reads
+// CopyOut runs one COPY ... TO STDOUT statement, in text form with its default options or in binary form. ctx holds until the reader's end: when it is cancelled, reads
 // return at once and the connection is of no use but to be closed. A refusal by the server is a *pgconn.PgError and leaves the connection usable.
 func (c *Conn) CopyOut(ctx context.Context, sql string) (*CopyReader, error) {
 	if err := checkStatement(sql); err != nil {
@@ -32,34 +35,33 @@ func (c *Conn) CopyOut(ctx context.Context, sql string) (*CopyReader, error) {
 	if err := c.begin(ctx); err != nil {
 		return nil, err
 	}
-	columns, whole, err := c.startCopy(sql)
-	if err != nil {
+	r := &CopyReader{c: c}
+	if whole, err := r.start(sql); err != nil {
 		return nil, c.end(whole, err)
 	}
 	c.in.pace.sock, c.in.pace.pause = socketOf(c.netConn), copyPause
-	return &CopyReader{c: c, columns: columns}, nil
+	return r, nil
 }
 
-// startCopy reads up to CopyOutResponse and returns its number of columns. On an error it tells whether the answer was read to its end.
-func (c *Conn) startCopy(sql string) (columns int, whole bool, err error) {
+// start reads up to CopyOutResponse, which tells the form and the number of columns. On an error it tells whether the answer was read to its end.
+func (r *CopyReader) start(sql string) (whole bool, err error) {
+	c := r.c
 	if err := c.query(sql); err != nil {
-		return 0, false, err
+		return false, err
 	}
 	var failed error
 	for {
 		typ, body, err := c.in.next()
 		if err != nil {
-			return 0, false, err
+			return false, err
 		}
 		switch typ {
 		case 'H':
-			if len(body) < 3 {
-				return 0, false, &ProtocolError{Detail: "a COPY response is malformed"}
+			if len(body) < 3 || body[0] > 1 {
+				return false, &ProtocolError{Detail: "a COPY response is malformed"}
 			}
-			if body[0] != 0 {
-				return 0, false, errors.New("the statement copies in binary form, and only the text form is read")
-			}
-			return int(binary.BigEndian.Uint16(body[1:])), false, nil
+			r.binary, r.columns = body[0] == 1, int(binary.BigEndian.Uint16(body[1:]))
+			return false, nil
 		case 'E':
 			if failed == nil {
 				failed = parseServerError(body)
@@ -70,15 +72,15 @@ func (c *Conn) startCopy(sql string) (columns int, whole bool, err error) {
 			}
 		case 'Z':
 			if err := c.ready(body); err != nil {
-				return 0, false, err
+				return false, err
 			}
 			if failed == nil {
 				failed = &ProtocolError{Detail: "a COPY statement had no answer"}
 			}
-			return 0, true, failed
+			return true, failed
 		default:
 			if !c.async(typ, body) {
-				return 0, false, unexpected(typ, "the start of a COPY")
+				return false, unexpected(typ, "the start of a COPY")
 			}
 		}
 	}
@@ -87,10 +89,13 @@ func (c *Conn) startCopy(sql string) (columns int, whole bool, err error) {
 // Columns is the number of values of each row.
 func (r *CopyReader) Columns() int { return r.columns }
 
-// Next returns the next row's values in wire text, in fields[:0] grown as needed: nil for NULL, escapes undone. They lie in the reader's buffer, may be
+// Next returns the next row's values, in fields[:0] grown as needed: nil for NULL; in text form with escapes undone, in binary form as they were sent. They lie in the reader's buffer, may be
 // changed by the caller, and are valid until the next call. io.EOF comes after the server has reported success and the connection is usable again. A
 // *pgconn.PgError (such as a statement timeout) leaves the connection usable, too. Errors are returned again by later calls.
 func (r *CopyReader) Next(fields [][]byte) ([][]byte, error) {
+	if r.binary {
+		return r.nextBinary(fields)
+	}
 	row, err := r.next()
 	if err != nil {
 		return nil, err
@@ -155,6 +160,9 @@ func (r *CopyReader) other(typ byte, body []byte) error {
 	case 'c':
 		if len(r.partial) > 0 {
 			return r.finish(false, &ProtocolError{Detail: "a COPY ended inside a row"})
+		}
+		if r.binary && !r.ended {
+			return r.finish(false, &ProtocolError{Detail: "a COPY in binary form ended without the mark that stands behind its last row"})
 		}
 		return r.finish(r.readEnd())
 	case 'E':
@@ -223,7 +231,7 @@ func (r *CopyReader) Close() error {
 		}
 	}
 	for r.err == nil {
-		_, _ = r.next()
+		_, _ = r.Next(nil)
 	}
 	var refusal *pgconn.PgError
 	if r.err == io.EOF || errors.As(r.err, &refusal) { //nolint:errorlint // io.EOF is never wrapped here

@@ -24,7 +24,7 @@ func (c *Conn) CopyInBinary(ctx context.Context, sql string, rows []byte) (int64
 
 // What stands before and after the rows in binary form: the signature, no flags, no extension; then a number of values that no row has.
 var (
-	binaryHeader  = []byte("PGCOPY\n\377\r\n\000\000\000\000\000\000\000\000\000")
+	binaryHeader  = append([]byte(binarySignature), 0, 0, 0, 0, 0, 0, 0, 0)
 	binaryTrailer = []byte{0xFF, 0xFF}
 )
 

@@ -121,6 +121,10 @@ var values = []value{
 	{typ: "item", sql: `ROW(NULL, NULL, NULL)`, json: `"(,,)"`},
 	{typ: "posint", sql: `5`, json: `5`},
 	{typ: "smallpos", sql: `6`, json: `6`}, // a domain over a domain
+	{typ: "mood_domain", sql: `'sad day'`, json: `"sad day"`},
+	{typ: "item_domain", sql: `ROW(1, 2, 'x')`, json: `"(1,2,x)"`},
+	{typ: "range_domain", sql: `'[1,2)'`, json: `"[1,2)"`},
+	{typ: "mood_domain[]", sql: `'{ok,NULL}'`, json: `{"dimensions":[2],"elements":["ok",null]}`},
 	{typ: "intlist", sql: `'{1,2}'`, json: `{"dimensions":[2],"elements":[1,2]}`},
 	{typ: "hstore", sql: `'"a"=>"1", "b"=>NULL'`, json: `{"a":"1","b":null}`, extension: "hstore"},
 	{typ: "integer[]", sql: `'{{1,2},{3,4}}'`, json: `{"dimensions":[2,2],"elements":[1,2,3,4]}`},
@@ -165,7 +169,10 @@ const ownTypes = `
 	CREATE DOMAIN posint AS int CHECK (value > 0);
 	CREATE DOMAIN smallpos AS posint CHECK (value < 10);
 	CREATE DOMAIN intlist AS int[];
-	CREATE TYPE floatrange AS RANGE (subtype = float8)`
+	CREATE DOMAIN mood_domain AS mood;
+	CREATE DOMAIN item_domain AS item;
+	CREATE TYPE floatrange AS RANGE (subtype = float8);
+	CREATE DOMAIN range_domain AS floatrange`
 
 // hostile are settings of the role that captures: they change how values print, what names mean and how the client's bytes are read.
 const hostile = `
