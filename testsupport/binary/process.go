@@ -16,6 +16,7 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
+	"unsafe"
 )
 
 // Command says what to start. Config, Catalog and State are written to files that only this user can read, and named by the usual flags; nil: no flag.
@@ -192,6 +193,27 @@ func (p *Process) Send(line []byte) error {
 
 // CloseInput ends stdin.
 func (p *Process) CloseInput() error { return p.stdin.Close() }
+
+// Waiting is how many bytes the process has written into stdout's pipe that Next has not fetched yet.
+func (p *Process) Waiting() (int, error) {
+	conn, err := p.stdout.SyscallConn() // Fd would make reads block
+	if err != nil {
+		return 0, fmt.Errorf("looking into a pipe: %w", err)
+	}
+	const waiting = 0x541B // FIONREAD of Linux
+	var n int32
+	var errno syscall.Errno
+	err = conn.Control(func(fd uintptr) {
+		_, _, errno = syscall.Syscall(syscall.SYS_IOCTL, fd, waiting, uintptr(unsafe.Pointer(&n))) //nolint:gosec // the kernel writes an int
+	})
+	if err == nil && errno != 0 {
+		err = errno
+	}
+	if err != nil {
+		return 0, fmt.Errorf("looking into a pipe: %w", err)
+	}
+	return int(n), nil
+}
 
 // StopReading closes our end of stdout, like a runner that is gone.
 func (p *Process) StopReading() error { return p.stdout.Close() }

@@ -116,7 +116,13 @@ func TestKillAtALine(t *testing.T) {
 	if p.Taken() < 100*1000 {
 		t.Errorf("100 lines were %d bytes", p.Taken())
 	}
-	time.Sleep(300 * time.Millisecond) // it goes on until the pipe is full
+	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(time.Millisecond) { // it goes on until the pipe is full
+		if n, err := p.Waiting(); err != nil || time.Now().After(deadline) {
+			t.Fatalf("%d bytes wait in the pipe, %v", n, err)
+		} else if n > 60<<10 {
+			break
+		}
+	}
 	if err := p.Kill(); err != nil {
 		t.Fatal(err)
 	}

@@ -37,11 +37,11 @@ func TestSIGTERM_LiveReader(t *testing.T) {
 			w, run := startTail(t, cluster, database, map[string]any{"backfill_chunk_size": 1 + rng.IntN(20)}, -1)
 			records := rng.IntN(600)
 			w.Await("so many records", func() bool { return run.Records() >= records })
-			begin := time.Now()
+			clock := watch.StartClock()
 			signal(t, w, syscall.SIGTERM)
 			exit := w.Finished()
-			if exit.Code != 0 || exit.Signal != 0 || time.Since(begin) > endsWithin {
-				t.Errorf("it ended with code %d, signal %d, after %s: %s", exit.Code, exit.Signal, time.Since(begin), lastLogs(run))
+			if took := clock.Took(); exit.Code != 0 || exit.Signal != 0 || took >= endsWithin {
+				t.Errorf("it ended with code %d, signal %d, after %s: %s", exit.Code, exit.Signal, took, lastLogs(run))
 			}
 			if n := run.RecordsAfterState(); n > 0 || len(w.process.Partial()) > 0 {
 				t.Errorf("%d records and the partial line %.100q came after the last STATE", n, w.process.Partial())
@@ -105,6 +105,7 @@ var stoppedIn = []struct {
 		exec(t, cluster, database, fmt.Sprintf(bigTable, 40000))
 		w, _ := startTail(t, cluster, database, map[string]any{}, mebibyte)
 		w.Await("1 MiB", func() bool { return w.Held() })
+		fills(t, w)
 		return w
 	}},
 	{"transaction", func(t *testing.T) *watched {
@@ -115,6 +116,7 @@ var stoppedIn = []struct {
 		w.Await("the end of the backfill", func() bool { return isActive(run) })
 		exec(t, cluster, database, "INSERT INTO big SELECT n, repeat('x', 150) FROM generate_series(11, 60000) n")
 		w.Await("1 MiB", func() bool { return w.Held() })
+		fills(t, w)
 		return w
 	}},
 	{"idle", func(t *testing.T) *watched {
@@ -155,6 +157,22 @@ var stoppedIn = []struct {
 	}},
 }
 
+// fills waits until the process hangs in a write: a pipe that takes no more for a while is full. Before that it may still end as if it had a reader.
+func fills(t *testing.T, w *watched) {
+	t.Helper()
+	const enough = 32 << 10 // half a pipe; the last write may not fit into what is left
+	last, same := -1, 0
+	for deadline := time.Now().Add(patience); same < 5; time.Sleep(20 * time.Millisecond) {
+		n, err := w.process.Waiting()
+		if err != nil || time.Now().After(deadline) {
+			t.Fatalf("waiting for the pipe to be full: %d bytes are in it, %v", n, err)
+		}
+		if same++; n != last || n < enough {
+			last, same = n, 0
+		}
+	}
+}
+
 func atLeastAMebibyte(t *testing.T, w *watched) {
 	t.Helper()
 	if n := w.process.Taken(); n < mebibyte {
@@ -188,14 +206,13 @@ func TestSIGTERM_StoppedReader(t *testing.T) {
 	for _, situation := range stoppedIn {
 		t.Run(situation.name, func(t *testing.T) {
 			w := situation.start(t)
-			time.Sleep(300 * time.Millisecond) // the pipe fills
-			begin := time.Now()
+			clock := watch.StartClock()
 			signal(t, w, syscall.SIGTERM)
 			exit, err := w.process.Wait(patience)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if took := time.Since(begin); exit.Code != 0 || exit.Signal != 0 || took >= endsWithin {
+			if took := clock.Took(); exit.Code != 0 || exit.Signal != 0 || took >= endsWithin {
 				t.Errorf("it ended with code %d, signal %d, after %s: %s", exit.Code, exit.Signal, took, watch.Last(exit.Stderr))
 			} else {
 				t.Logf("gone after %s", took.Round(time.Millisecond))
@@ -211,13 +228,13 @@ func TestSIGTERM_Twice(t *testing.T) {
 			w := situation.start(t)
 			signal(t, w, syscall.SIGTERM)
 			time.Sleep(400 * time.Millisecond) // signals that arrive together are one request
-			begin := time.Now()
+			clock := watch.StartClock()
 			signal(t, w, syscall.SIGINT)
 			exit, err := w.process.Wait(patience)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if took := time.Since(begin); exit.Code != 0 || exit.Signal != 0 || took >= 2*time.Second {
+			if took := clock.Took(); exit.Code != 0 || exit.Signal != 0 || took >= 2*time.Second {
 				t.Errorf("it ended with code %d, signal %d, %s after the second signal: %s", exit.Code, exit.Signal, took, watch.Last(exit.Stderr))
 			}
 		})
@@ -237,10 +254,10 @@ func TestSIGTERM_LiveReaderDuringAHungCommit(t *testing.T) {
 	hung := make(chan error, 1)
 	go func() { hung <- cluster.Exec(database, "UPDATE big SET word = 'y' WHERE k = 1") }()
 	w.Await("a transaction that is not visible as a STATE is due", func() bool { return logged(run, "not visible yet", "due=true") })
-	begin := time.Now()
+	clock := watch.StartClock()
 	signal(t, w, syscall.SIGTERM)
 	exit := w.Finished()
-	if took := time.Since(begin); exit.Code != 0 || exit.Signal != 0 || took >= endsWithin {
+	if took := clock.Took(); exit.Code != 0 || exit.Signal != 0 || took >= endsWithin {
 		t.Errorf("it ended with code %d, signal %d, after %s", exit.Code, exit.Signal, took)
 	}
 	if n := run.RecordsAfterState(); n > 0 {
