@@ -365,6 +365,9 @@ func (p *prober) surroundings(ctx context.Context) error {
 	if keep != "-1" {
 		log.WithField("max_slot_wal_keep_size", keep).Warn("the server gives up the slot when the capture stands still for longer than this much log")
 	}
+	if err := p.config.warnOfMisnamed(ctx, p.conn); err != nil {
+		return err
+	}
 	base, err := p.slotBase(ctx)
 	if err != nil {
 		return err

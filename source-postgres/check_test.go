@@ -227,13 +227,17 @@ func TestCheck_Warnings(t *testing.T) {
 	s.own("keyless", "a int")
 	s.own("orders", "id int PRIMARY KEY, other int")
 	s.exec("ALTER TABLE keyless REPLICA IDENTITY FULL", "SELECT pg_create_logical_replication_slot('"+s.config.Advanced.SlotName+"_80000000', 'pgoutput')")
+	s.config.Advanced.SkipBackfills = "public.orders, public.oders,*.*"
+	s.config.DiscoveryFilters.IncludeSchemas = []string{"public", "publik"}
 	hook := listen(t)
 	bs := bindings("keyless", "orders")
 	bs[1].Key = []string{"/other"}
 	if err := check(t.Context(), s.config, "", bs); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"neither a primary key nor a unique index", "the configured key is not the table's own", "nobody reads this replication slot", "pg_drop_replication_slot('" + s.config.Advanced.SlotName + "_80000000')"} {
+	for _, want := range []string{"neither a primary key nor a unique index", "the configured key is not the table's own", "nobody reads this replication slot", "pg_drop_replication_slot('" + s.config.Advanced.SlotName + "_80000000')",
+		"advanced.skip_backfills names what the database does not have: look at the spelling\" missing=public.oders", "discoveryFilters.include_schemas names what the database does not have: look at the spelling\" missing=publik",
+	} {
 		if !strings.Contains(logged(hook), want) {
 			t.Errorf("%q is missing in:\n%s", want, logged(hook))
 		}

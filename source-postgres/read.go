@@ -25,6 +25,9 @@ func (s *postgres) Read(ctx context.Context, req source.Request, out *source.Out
 	if why := idle(req.Bindings, req.Range); why != "" {
 		log.Info(why)
 	}
+	if err := s.config.warnOfMisnamed(ctx, session.conn); err != nil {
+		return err
+	}
 	if session.system, err = systemIdentifier(ctx, s.config); err != nil {
 		return err
 	}

@@ -28,6 +28,9 @@ func (s *postgres) Discover(ctx context.Context) ([]protocol.Stream, error) {
 		return nil, err
 	}
 	defer closeQuietly(conn)
+	if err := s.config.warnOfMisnamed(ctx, conn); err != nil {
+		return nil, err
+	}
 	k, err := newCatalog(ctx, conn, s.config)
 	if err != nil {
 		return nil, err
