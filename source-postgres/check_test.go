@@ -235,7 +235,8 @@ func TestCheck_Warnings(t *testing.T) {
 	if err := check(t.Context(), s.config, "", bs); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"neither a primary key nor a unique index", "the configured key is not the table's own", "nobody reads this replication slot", "pg_drop_replication_slot('" + s.config.Advanced.SlotName + "_80000000')",
+	for _, want := range []string{
+		"neither a primary key nor a unique index", "the configured key is not the table's own", "nobody reads this replication slot", "pg_drop_replication_slot('" + s.config.Advanced.SlotName + "_80000000')",
 		"advanced.skip_backfills names what the database does not have: look at the spelling\" missing=public.oders", "discoveryFilters.include_schemas names what the database does not have: look at the spelling\" missing=publik",
 	} {
 		if !strings.Contains(logged(hook), want) {
