@@ -100,6 +100,7 @@ type run struct {
 
 	out     *replay.Run
 	records []record
+	covered int // how many of them came before the last STATE
 	hold    int // stop reading once there are so many records; negative: never
 }
 
@@ -129,6 +130,9 @@ func (c *capture) startWith(hold int, flags []string) *run {
 
 func (r *run) take(line []byte) error {
 	m, err := r.out.Line(line)
+	if err == nil && m.State != nil {
+		r.covered = len(r.records)
+	}
 	if err != nil || m.Record == nil {
 		return err
 	}
@@ -176,6 +180,14 @@ func (r *run) awaitRecord(what string, fits func(record) bool) {
 func (r *run) awaitRow(stream, column, value string) {
 	r.c.t.Helper()
 	r.awaitRecord(stream+" with "+column+" = "+value, func(rec record) bool { return rec.stream == stream && rec.text(column) == value })
+}
+
+// awaitCovered waits for a STATE behind such a document: what the log says of the table up to there has been acted on.
+func (r *run) awaitCovered(stream, column, value string) {
+	r.c.t.Helper()
+	r.await("a STATE behind "+stream+" with "+column+" = "+value, func() bool {
+		return countOf(r.records[:r.covered], func(rec record) bool { return rec.stream == stream && rec.text(column) == value }) > 0
+	})
 }
 
 // awaitLog waits for a log line that contains every one of the texts.

@@ -108,8 +108,11 @@ func TestColumn_DroppedOrAddedEmptyReadsNothingAnew(t *testing.T) {
 	c := d.capture(a).set(map[string]any{"on_rewrite": "rebackfill"})
 	r := c.tail()
 	r.awaitActive(a.Stream)
-	d.exec("ALTER TABLE a DROP COLUMN gone", "INSERT INTO a VALUES (2, 'h')", "ALTER TABLE a ADD COLUMN v text", "INSERT INTO a VALUES (3, 'h', 'new')")
-	r.awaitRow(a.Stream, "id", "3")
+	// One after another: a column that goes and one that comes between two looks at the catalog may be one that was renamed, and are read anew.
+	d.exec("ALTER TABLE a DROP COLUMN gone", "INSERT INTO a VALUES (2, 'h')")
+	r.awaitCovered(a.Stream, "id", "2")
+	d.exec("ALTER TABLE a ADD COLUMN v text", "INSERT INTO a VALUES (3, 'h', 'new')")
+	r.awaitCovered(a.Stream, "id", "3")
 	r.stop()
 	for _, change := range []string{"INSERT INTO a VALUES (4, 'h')", "ALTER TABLE a DROP COLUMN also", "ALTER TABLE a ADD COLUMN w text, ALTER COLUMN v SET DEFAULT 'x'"} {
 		d.exec(change)
