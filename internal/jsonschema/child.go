@@ -139,8 +139,7 @@ func (n *Node) ownChild(token string) *Node {
 	if types == 0 {
 		types = Object | Array
 	}
-	index, err := strconv.Atoi(token)
-	isIndex := err == nil && index >= 0 && strconv.Itoa(index) == token
+	index, isIndex := arrayIndex(token)
 	var member, element *Node
 	if types&Object != 0 {
 		member = n.member(token)
@@ -159,6 +158,15 @@ func (n *Node) ownChild(token string) *Node {
 	either := anything()
 	either.AnyOf = []*Node{member, element}
 	return either
+}
+
+// arrayIndex reads a token as an index: digits without a zero in front.
+func arrayIndex(token string) (index int, ok bool) {
+	if token == "" || token[0] < '0' || token[0] > '9' { // most are names, and the error would cost more than all else
+		return 0, false
+	}
+	index, err := strconv.Atoi(token)
+	return index, err == nil && strconv.Itoa(index) == token
 }
 
 // member is what the node itself says of a member.

@@ -16,9 +16,10 @@ var hashKey = [32]byte{
 }
 
 // Hash places a unit in the key space: the upper half of its HighwayHash-64.
-func Hash(unit string) uint32 {
-	return uint32(highwayhash.Sum64([]byte(unit), hashKey[:]) >> 32)
-}
+func Hash(unit string) uint32 { return uint32(Sum64(unit) >> 32) }
+
+// Sum64 is the whole HighwayHash-64, for states that name many units briefly.
+func Sum64(text string) uint64 { return highwayhash.Sum64([]byte(text), hashKey[:]) }
 
 // Owns tells whether the process with range r owns the unit.
 func Owns(r protocol.Range, unit string) bool { return r.Includes(Hash(unit)) }

@@ -11,10 +11,23 @@ import (
 func TestHash_Vectors(t *testing.T) {
 	for unit, want := range map[string]uint32{
 		"": 0xdeff486a, "a": 0x79d9811d, "foo/bar.csv": 0x09dab79d,
+		"foo": 0xf6c33e11, "bucket/path/to/file.csv": 0xe0aafbff, "my-bucket/2022/04/01/data.csv.gz": 0x912df886,
 		"topic:0": 0x7e515cb0, "topic:1": 0xbe866097, "shardId-000000000000": 0x97eb2a69,
 	} {
 		if got := Hash(unit); got != want {
 			t.Errorf("Hash(%q) = %08x, want %08x", unit, got, want)
+		}
+	}
+}
+
+// States of file sources name keys and versions by the whole sum.
+func TestSum64_Vectors(t *testing.T) {
+	for text, want := range map[string]uint64{
+		"": 0xdeff486a61098734, "a": 0x79d9811d30170260, "foo": 0xf6c33e1133c51128, "bucket/path/to/file.csv": 0xe0aafbff13ca09c7,
+		"my-bucket/2022/04/01/data.csv.gz": 0x912df88620fc5726,
+	} {
+		if got := Sum64(text); got != want {
+			t.Errorf("Sum64(%q) = %016x, want %016x", text, got, want)
 		}
 	}
 }

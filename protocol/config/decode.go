@@ -147,6 +147,9 @@ func (d *decoder) table(f *field, v reflect.Value, n *node, path string) {
 
 // choice fills the variant that n's discriminator names.
 func (d *decoder) choice(f *field, v reflect.Value, n *node, path string) {
+	if f.bare && n != nil && n.is == 's' {
+		n = &node{is: '{', keys: []string{f.discriminator}, members: map[string]*node{f.discriminator: n}}
+	}
 	at := join(path, f.discriminator)
 	name := f.def
 	switch {

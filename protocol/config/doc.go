@@ -11,7 +11,8 @@
 // # Types
 //
 // string, bool, int and uint of any size, float64, time.Duration (written "15m"), []string, a struct (a section), a pointer to a struct (a section that
-// may be left out and is nil then), []struct, and choices. A struct embedded without a json tag is part of its parent.
+// may be left out and is nil then), []struct, and choices; and objects whose keys the user chooses: map[string]string, map[string]json.RawMessage, and
+// json.RawMessage for one that is kept as it came, such as a JSON schema. A struct embedded without a json tag is part of its parent.
 //
 // # Tags
 //
@@ -21,6 +22,7 @@
 //	secret:"true"      strings only: masked by runners, never printed
 //	advanced:"true"    folded away in forms
 //	multiline:"true"   strings only: a text area
+//	object:"true"      strings only: a JSON object is accepted, too, and is its text: a key that people paste either way
 //	enum:"a,b"         the values allowed, of a string or of a list's elements
 //	pattern:"^a+$"     RE2; of a string or of a list's elements
 //	min:"1" max:"9"    bounds, inclusive, of numbers and durations
@@ -31,6 +33,7 @@
 //	oneof:"auth_type"  a choice: the field's type is a struct of pointers to structs, one a variant, of which Decode sets the chosen one. The variant's
 //	                   json tag is the value of the key auth_type, which stands among the variant's own keys. default:"UserPassword" names the variant
 //	                   that is meant when the key is missing.
+//	bare:"true"        choices only: a string is taken for {"auth_type": string}, too
 //
 // # Required
 //

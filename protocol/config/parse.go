@@ -154,3 +154,16 @@ func (n *node) MarshalJSON() ([]byte, error) {
 		return []byte("null"), nil
 	}
 }
+
+// compact renders a node on one line.
+func (n *node) compact() []byte {
+	raw, err := n.MarshalJSON()
+	var line bytes.Buffer
+	if err == nil {
+		err = json.Compact(&line, raw)
+	}
+	if err != nil {
+		panic(fmt.Sprintf("config: writing JSON that was read: %v", err))
+	}
+	return line.Bytes()
+}

@@ -70,6 +70,13 @@ func (f *field) typeName() string {
 		return "duration"
 	case listKind:
 		return "list of strings"
+	case mapKind:
+		if f.typ == textsType {
+			return "object of strings"
+		}
+		return "object"
+	case objectKind:
+		return "object"
 	default:
 		if f.secret {
 			return "string, secret"

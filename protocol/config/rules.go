@@ -27,6 +27,12 @@ func (f *field) mustHold(at string) {
 		refuse("has a bound but is no number and no duration")
 	case f.discriminator != "" && f.kind != choiceKind:
 		refuse("has a oneof tag but is no struct of variants")
+	case f.object && !text:
+		refuse("has an object tag but is no string")
+	case f.bare && f.kind != choiceKind:
+		refuse("has a bare tag but is no choice")
+	case f.hasDefault && (f.kind == mapKind || f.kind == objectKind):
+		refuse("is an object with a default, which no tag can hold")
 	case f.hasDefault && (f.kind == sectionKind || f.kind == tableKind):
 		refuse("is a section with a default; its fields have their own")
 	}

@@ -70,6 +70,17 @@ func (f *field) schema(flavor Flavor, order int) object {
 		s = append(s, member{"type", "array"}, member{"items", body(f.fields, flavor)})
 	case listKind:
 		s = append(s, member{"type", "array"}, member{"items", append(object{{"type", "string"}}, f.textRules()...)})
+	case mapKind, objectKind:
+		values := any(true)
+		if f.typ == textsType {
+			values = object{{"type", "string"}}
+		}
+		s = append(s, member{"type", "object"})
+		if flavor == Airbyte { // its tests take an object for a form, and refuse anything but true
+			values = true
+			s = append(s, member{"properties", object{}})
+		}
+		s = append(s, member{"additionalProperties", values})
 	case boolKind:
 		s = append(s, member{"type", "boolean"})
 	case intKind, uintKind:

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"encoding/json"
 	"fmt"
 	"reflect"
 	"regexp"
@@ -23,6 +24,8 @@ const (
 	listKind    // []string
 	sectionKind // struct or *struct
 	tableKind   // []struct
+	mapKind     // map[string]string, map[string]json.RawMessage
+	objectKind  // json.RawMessage
 	choiceKind  // struct of variants
 )
 
@@ -37,6 +40,8 @@ type field struct {
 	def                                 string
 	hasDefault, required, pointer       bool
 	secret, advanced, multiline, hidden bool
+	bare                                bool // of a choice: its variant's name may stand for it
+	object                              bool // of a string: an object may stand for it
 	enum, aliases                       []string
 	pattern                             *regexp.Regexp
 	min, max                            string // "": no bound
@@ -45,7 +50,12 @@ type field struct {
 	discriminator string   // of a choice
 }
 
-var durationType = reflect.TypeFor[time.Duration]()
+var (
+	durationType = reflect.TypeFor[time.Duration]()
+	rawType      = reflect.TypeFor[json.RawMessage]()
+	textsType    = reflect.TypeFor[map[string]string]()
+	valuesType   = reflect.TypeFor[map[string]json.RawMessage]()
+)
 
 // models keeps the fields of each struct type; tags do not change while a program runs.
 var models sync.Map
@@ -107,6 +117,7 @@ func newField(sf reflect.StructField, tag, at string, index []int) *field {
 		name: name, index: index, typ: sf.Type,
 		title: sf.Tag.Get("title"), doc: sf.Tag.Get("doc"), example: sf.Tag.Get("example"), mark: sf.Tag.Get("mark"),
 		secret: flag(sf, "secret", at), advanced: flag(sf, "advanced", at), multiline: flag(sf, "multiline", at), hidden: flag(sf, "hidden", at),
+		bare: flag(sf, "bare", at), object: flag(sf, "object", at),
 		enum: list(sf.Tag.Get("enum")), aliases: list(sf.Tag.Get("alias")),
 		min: sf.Tag.Get("min"), max: sf.Tag.Get("max"),
 		discriminator: sf.Tag.Get("oneof"),
@@ -150,6 +161,10 @@ func (f *field) setKind(at string) {
 	switch {
 	case t == durationType:
 		f.kind = durationKind
+	case t == rawType:
+		f.kind = objectKind
+	case t == textsType, t == valuesType:
+		f.kind = mapKind
 	case f.discriminator != "" && t.Kind() == reflect.Struct:
 		f.kind, f.fields = choiceKind, structFields(t, at, nil)
 	case t.Kind() == reflect.Struct:

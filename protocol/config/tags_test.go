@@ -50,7 +50,7 @@ func TestTags_MistakesPanicWithTheField(t *testing.T) {
 			B string `json:"b" title:"T" doc:"D." alias:"a"`
 		}](),
 		"no config can hold": decoding[struct {
-			A map[string]string `json:"a" title:"T" doc:"D."`
+			A map[string]int `json:"a" title:"T" doc:"D."`
 		}](),
 		"must be true or false": decoding[struct {
 			A string `json:"a" title:"T" doc:"D." secret:"yes"`

@@ -2,6 +2,7 @@ package config
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"math"
 	"reflect"
@@ -49,6 +50,10 @@ func (f *field) set(v reflect.Value, n *node) string {
 func (f *field) assign(v reflect.Value, n *node) string {
 	switch f.kind {
 	case stringKind:
+		if f.object && n.is == '{' {
+			v.SetString(string(n.compact()))
+			return ""
+		}
 		if n.is != 's' {
 			return "must be a string, not " + n.describe()
 		}
@@ -76,9 +81,36 @@ func (f *field) assign(v reflect.Value, n *node) string {
 			items.Index(i).SetString(item.text)
 		}
 		v.Set(items)
+	case mapKind, objectKind:
+		return f.assignObject(v, n)
 	default:
 		return f.assignNumber(v, n)
 	}
+	return ""
+}
+
+// assignObject keeps an object whose keys are the user's own.
+func (f *field) assignObject(v reflect.Value, n *node) string {
+	if n.is != '{' {
+		return "must be an object, not " + n.describe()
+	}
+	if f.kind == objectKind {
+		v.SetBytes(n.compact())
+		return ""
+	}
+	all := reflect.MakeMapWithSize(f.typ, len(n.keys))
+	for _, key := range n.keys {
+		value := n.members[key]
+		if f.typ == textsType {
+			if value.is != 's' {
+				return "must be an object of strings, but " + quote(key) + " is " + value.describe()
+			}
+			all.SetMapIndex(reflect.ValueOf(key), reflect.ValueOf(value.text))
+			continue
+		}
+		all.SetMapIndex(reflect.ValueOf(key), reflect.ValueOf(json.RawMessage(value.compact())))
+	}
+	v.Set(all)
 	return ""
 }
 
