@@ -1,0 +1,16 @@
+package blob
+
+import "errors"
+
+// What a caller can tell apart with errors.Is, whatever the store. All else is told by the kind alone (protocol.KindOf): config where a person must act,
+// transient where another try may help.
+var (
+	// ErrNotFound says that the object is not, or no longer, there.
+	ErrNotFound = errors.New("no such object")
+	// ErrChanged says that another version of the object is there now than the one asked for.
+	ErrChanged = errors.New("the object was replaced")
+	// ErrArchived says that the object's storage class must be restored before it can be read.
+	ErrArchived = errors.New("the object is archived")
+	// ErrDenied says that these credentials may not do this. Of one object it may be true for that object alone.
+	ErrDenied = errors.New("access denied")
+)
