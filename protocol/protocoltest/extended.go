@@ -169,12 +169,20 @@ func (s *session) foldPatches(what string, o *output, document any) []any {
 	return list
 }
 
+// orEmpty prints what streams share, which may be nothing.
+func orEmpty(shared any) string {
+	if shared == nil {
+		return "{}"
+	}
+	return canonical(shared)
+}
+
 // sameState: shared is the document's shared part, and the rest is one of its bindings.
 func (s *session) sameState(what string, d descriptor, document, whole any) {
 	object, _ := document.(map[string]any)
 	state, _ := whole.(map[string]any)
-	if shared := state["~shared"]; canonical(shared) != canonical(object["shared"]) {
-		s.report("%s: the whole state of %s and the folded patches disagree about what streams share: %.200s, %.200s", what, d, canonical(shared), canonical(object["shared"]))
+	if own, folded := orEmpty(state["~shared"]), orEmpty(object["shared"]); own != folded {
+		s.report("%s: the whole state of %s and the folded patches disagree about what streams share: %.200s, %.200s", what, d, own, folded)
 	}
 	own := canonical(without(whole, "~shared"))
 	bindings, _ := object["bindings"].(map[string]any)
@@ -188,7 +196,7 @@ func (s *session) sameState(what string, d descriptor, document, whole any) {
 	}
 }
 
-// splitRange gives the state of one process to two, each with half of the key space: every stream comes from exactly one of them.
+// splitRange gives the state of one process to two, each with half of the key space: every stream, or part of one, comes from exactly one of them.
 func splitRange(s *session) error {
 	streams, err := s.discover()
 	if err != nil {
@@ -231,14 +239,22 @@ func splitRange(s *session) error {
 	return s.compare(kept, "after both halves again")
 }
 
-func (s *session) disjoint(upper, lower map[descriptor]bool) {
+// share is what came from one process: streams, or parts of those that are divided.
+type share map[descriptor]map[string]bool
+
+func (s *session) disjoint(upper, lower share) {
 	for _, stream := range s.f.Streams {
 		d := stream.descriptor()
+		for part := range upper[d] {
+			if lower[d][part] {
+				s.report("both halves of the range bring %s %s", d, part)
+			}
+		}
 		switch {
-		case upper[d] && lower[d]:
-			s.report("both halves of the range bring %s", d)
-		case !upper[d] && !lower[d]:
+		case len(upper[d])+len(lower[d]) == 0:
 			s.report("neither half of the range brings %s", d)
+		case stream.Parts != "" && (len(upper[d]) == 0 || len(lower[d]) == 0):
+			s.report("all parts of %s lie in one half of the range, so that nothing was split: choose other names", d)
 		}
 	}
 	if len(upper) == 0 || len(lower) == 0 {
@@ -246,8 +262,8 @@ func (s *session) disjoint(upper, lower map[descriptor]bool) {
 	}
 }
 
-// readRange reads a part of the key space and returns which streams came, and the state after it.
-func (s *session) readRange(what string, streams []discovered, r map[string]string, from any, kept tables) (came map[descriptor]bool, document any, err error) {
+// readRange reads a part of the key space and returns what came, and the state after it.
+func (s *session) readRange(what string, streams []discovered, r map[string]string, from any, kept tables) (came share, document any, err error) {
 	how := incremental
 	how.root = map[string]any{"estuary.dev/range": r}
 	text, err := configured(streams, how)
@@ -263,9 +279,17 @@ func (s *session) readRange(what string, streams []discovered, r map[string]stri
 		return nil, nil, err
 	}
 	s.sound(what, o)
-	came = map[descriptor]bool{}
+	came = share{}
 	for _, m := range o.of("RECORD") {
-		came[m.Record.descriptor()] = true
+		d := m.Record.descriptor()
+		if came[d] == nil {
+			came[d] = map[string]bool{}
+		}
+		if f := kept[d]; f != nil {
+			if doc, err := f.stream.document(m.Record.Data); err == nil {
+				came[d][doc.part] = true
+			}
+		}
 		s.fold(kept, m.Record)
 	}
 	documents := s.foldPatches(what, o, from)

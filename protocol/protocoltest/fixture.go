@@ -15,7 +15,7 @@ type Fixture struct {
 	Config  json.RawMessage   // one that works
 	Refused []json.RawMessage // configs that are well-formed and do not work: check says FAILED
 	Secrets []string          // no output may hold one of these
-	Streams []Stream          // all that discovery offers; at least two, each with rows in it
+	Streams []Stream          // all that discovery offers, each with rows in it; at least two, unless it has Parts
 
 	// Change changes rows of every stream and leaves some as they are. Each call does something new: it adds rows, and where the system can, it also
 	// updates and deletes.
@@ -33,7 +33,11 @@ type Fixture struct {
 // Stream is one of a fixture's streams.
 type Stream struct {
 	Name, Namespace string
-	Key             []string // names of top-level properties; none: rows have no identity, and equal ones count
+	Key             []string // names of properties, below others as "_meta/file"; none: rows have no identity, and equal ones count
+	// Parts names the property of the key by which processes of a split capture divide the stream among them; empty: a stream belongs to one of them.
+	Parts string
+	// Open: documents may have properties of which nobody knows before they are read, so that no sourcedSchema describes them.
+	Open bool
 }
 
 func (s Stream) descriptor() descriptor { return descriptor{s.Name, s.Namespace} }

@@ -276,7 +276,7 @@ func (d *driver) step(run *flowRun) (*response, error) {
 	switch r.kind {
 	case "captured":
 		b := d.bindings[binding]
-		if !run.described[binding] {
+		if !run.described[binding] && !b.stream.Open {
 			d.s.report("a document of %s before a sourcedSchema of it", b.Name)
 			run.described[binding] = true // once is enough
 		}

@@ -157,7 +157,7 @@ func (s *session) refusedByValidate(bs []flowBinding) error {
 	return nil
 }
 
-// flowCapture opens two bindings, follows the source through two changes, acknowledges, and closes stdin.
+// flowCapture opens two bindings, or the only one, follows the source through two changes, acknowledges, and closes stdin.
 func flowCapture(s *session) error {
 	d, err := s.drive()
 	if err != nil {
@@ -168,7 +168,7 @@ func flowCapture(s *session) error {
 	if err != nil {
 		return err
 	}
-	if err := d.open(bs[:2], openWith{}); err != nil {
+	if err := d.open(bs[:min(2, len(bs))], openWith{}); err != nil {
 		return err
 	}
 	run := s.newFlowRun(s.tables(), nil)

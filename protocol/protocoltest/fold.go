@@ -24,6 +24,7 @@ func (f *folded) clone() *folded { return &folded{f.stream, maps.Clone(f.rows), 
 type document struct {
 	row    string // canonical, without _meta
 	key    string
+	part   string // the value of Stream.Parts
 	op     string // c, u or d
 	before string // the row before an update; empty: not told
 }
@@ -46,18 +47,32 @@ func (s Stream) document(raw []byte) (document, error) {
 			d.before = canonical(before)
 		}
 	}
-	delete(object, "_meta")
-	d.row = canonical(object)
 	var key []any
 	for _, name := range s.Key {
-		value, ok := object[name]
-		if !ok || value == nil {
+		value := member(object, name)
+		if value == nil {
 			return d, fmt.Errorf("a record of %s has no value for its key %s: %.200s", s.descriptor(), name, raw)
+		}
+		if name == s.Parts {
+			d.part = canonical(value)
 		}
 		key = append(key, value)
 	}
-	d.key = canonical(key)
+	delete(object, "_meta")
+	d.row, d.key = canonical(object), canonical(key)
 	return d, nil
+}
+
+// member is the value at a name such as a or a/b; nil: there is none.
+func member(object map[string]any, name string) any {
+	for {
+		first, rest, deeper := strings.Cut(name, "/")
+		if !deeper {
+			return object[first]
+		}
+		object, _ = object[first].(map[string]any)
+		name = rest
+	}
 }
 
 // canonical prints a parsed value: members sorted, numbers as they were written.

@@ -155,7 +155,7 @@ func (s *session) bookRecord(what string, books map[descriptor]*account, r *reco
 		}
 	}
 	for _, name := range a.key {
-		switch object[name].(type) {
+		switch member(object, name).(type) {
 		case nil, map[string]any, []any:
 			ok = false
 		}

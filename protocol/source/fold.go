@@ -6,7 +6,7 @@ import (
 	"errors"
 	"fmt"
 
-	jsonpatch "github.com/evanphx/json-patch/v5"
+	"github.com/estuary/connectors/internal/rawjson"
 )
 
 // folded is a JSON object to which merge patches are applied; nil: none yet, which patches like {}.
@@ -30,7 +30,7 @@ func (f folded) fold(patch []byte) (folded, error) {
 	if object == nil {
 		object = []byte("{}")
 	}
-	after, err := jsonpatch.MergePatch(object, patch)
+	after, err := rawjson.MergePatch(make([]byte, 0, len(object)+len(patch)), object, patch)
 	if err != nil {
 		return nil, fmt.Errorf("applying it: %w", err)
 	}

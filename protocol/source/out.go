@@ -53,6 +53,9 @@ func NewOut(w io.Writer, wire Wire, bs []protocol.Binding) *Out {
 	return o
 }
 
+// ProjectsItself tells that the source puts fields where the bindings' projections say, before the first batch. Otherwise Out does, for top-level fields.
+func (o *Out) ProjectsItself() { clear(o.moves) }
+
 // NewBatch returns an empty batch.
 func (o *Out) NewBatch() *Batch { return o.pool.Get().(*Batch) }
 

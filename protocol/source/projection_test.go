@@ -2,6 +2,7 @@ package source
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 )
 
@@ -51,4 +52,25 @@ func FuzzMoves(f *testing.F) {
 			t.Errorf("%q became %q, which is no JSON", doc, got[6:])
 		}
 	})
+}
+
+// A source that applies projections itself has put every field where it belongs: Out must not look for it again.
+func TestOut_SourceThatProjectsItself(t *testing.T) {
+	bs := twoBindings()
+	bs[0].Projections = map[string]string{"a": "/b"}
+	for itself, want := range map[bool]string{false: `"data":{"b":1}`, true: `"data":{"a":1}`} {
+		var got strings.Builder
+		out := NewOut(&got, AirbyteWire(bs), bs)
+		if itself {
+			out.ProjectsItself()
+		}
+		b := out.NewBatch()
+		b.End(append(b.Begin(0), `{"a":1}`...))
+		if _, err := out.Emit(b); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(got.String(), want) {
+			t.Errorf("a source that projects itself (%v): %s, want %s", itself, got.String(), want)
+		}
+	}
 }

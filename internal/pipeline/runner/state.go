@@ -5,9 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 
-	jsonpatch "github.com/evanphx/json-patch/v5"
-
 	"github.com/estuary/connectors/internal/flow"
+	"github.com/estuary/connectors/internal/rawjson"
 )
 
 // fold returns a state after an update; nil: there is none. An update that is nil changes nothing.
@@ -38,7 +37,7 @@ func foldPatch(state, patch json.RawMessage) (json.RawMessage, error) {
 	if len(state) == 0 {
 		state = json.RawMessage("{}")
 	}
-	after, err := jsonpatch.MergePatch(state, patch)
+	after, err := rawjson.MergePatch(make([]byte, 0, len(state)+len(patch)), state, patch)
 	if err != nil {
 		return nil, fmt.Errorf("applying the state patch %.80s: %w", patch, err)
 	}
