@@ -1,0 +1,95 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/estuary/connectors/internal/filesource"
+	"github.com/estuary/connectors/internal/golden"
+	configs "github.com/estuary/connectors/protocol/config"
+)
+
+//go:generate go test -run=^TestReadme . -update
+
+func TestReadme_Config(t *testing.T) {
+	golden.Section(t, "README.md", "config", configs.ReadmeTable[config]())
+}
+
+// A difference here is a change of what people have stored: it needs an alias or a migration, and a line in the changelog.
+// bug streams-files-parser 5: estuary/connectors history: defects inside the schemas of configurations
+func TestSpec_IsWhatWasReleased(t *testing.T) {
+	for name, schema := range map[string][]byte{
+		"spec.airbyte.json": configs.Schema[config](configs.Airbyte), "spec.flow.json": configs.Schema[config](configs.Flow),
+		"resource.flow.json": configs.Schema[filesource.Resource](configs.Flow),
+	} {
+		var b bytes.Buffer
+		if err := json.Indent(&b, schema, "", "  "); err != nil {
+			t.Fatal(err)
+		}
+		golden.Check(t, name, append(b.Bytes(), '\n'))
+	}
+}
+
+// bug streams-files-parser 54: estuary/connectors history: public buckets were read with the machine's credentials
+// bug streams-files-parser 75: estuary/connectors history: anonymous access was lost in a change of SDKs
+func TestConfig_EveryFormOfCredentials(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"bucket":"b"}`: "anonymous",
+		`{"bucket":"b","awsAccessKeyId":"","awsSecretAccessKey":null}`:                                                                                             "anonymous",
+		`{"bucket":"b","awsAccessKeyId":"id","awsSecretAccessKey":"key"}`:                                                                                          "id key",
+		`{"bucket":"b","credentials":{"auth_type":"AWSAccessKey","awsAccessKeyId":"id","awsSecretAccessKey":"key"}}`:                                               "id key",
+		`{"bucket":"b","credentials":{"auth_type":"AWSIAM","roleArn":"arn:aws:iam::1:role/r","externalId":"x"}}`:                                                   "arn:aws:iam::1:role/r x",
+		`{"bucket":"b","credentials":{"auth_type":"AWSDefault"}}`:                                                                                                  "default",
+		`{"bucket":"b","credentials":{"auth_type":"AWSAnonymous"}}`:                                                                                                "anonymous",
+		`{"bucket":"b","awsAccessKeyId":"id"}`:                                                                                                                     "only one is given",
+		`{"bucket":"b","awsAccessKeyId":"id","awsSecretAccessKey":"key","credentials":{"auth_type":"AWSDefault"}}`:                                                 "given twice",
+		`{"bucket":"b","awsAccessKeyId":"id","awsSecretAccessKey":"key","credentials":{"auth_type":"AWSAccessKey","awsAccessKeyId":"a","awsSecretAccessKey":"b"}}`: "given twice",
+	} {
+		c, err := configs.Decode[config]([]byte(text))
+		if err != nil {
+			if !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: %v, want %s", text, err, want)
+			}
+			continue
+		}
+		got := "anonymous"
+		switch login := c.login(); {
+		case login.AccessKey != nil:
+			got = login.AccessKey.ID + " " + login.AccessKey.Secret
+		case login.Role != nil:
+			got = login.Role.ARN + " " + login.Role.ExternalID
+		case login.Default != nil:
+			got = "default"
+		}
+		if got != want {
+			t.Errorf("%s: %s, want %s", text, got, want)
+		}
+	}
+}
+
+func TestConfig_DefaultsAndOlderPlaces(t *testing.T) {
+	c, err := configs.Decode[config]([]byte(`{"bucket":"b","endpoint":"http://localhost:9000","ascendingKeys":true,"parser":{"format":"csv","csv":{"delimiter":";"}}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := c.Advanced
+	if a.Endpoint != "http://localhost:9000" || !a.AscendingKeys || a.Lookback != 72*time.Hour || a.Horizon != 0 || a.PollInterval != time.Minute || a.OnFileError != "fail" || !a.Sample {
+		t.Errorf("got %+v", a)
+	}
+	if c.Parser.Format.CSV == nil || c.Parser.CSV == nil || c.Parser.CSV.Delimiter != ";" {
+		t.Errorf("the parser's configuration is %+v", c.Parser)
+	}
+	for text, problem := range map[string]string{
+		`{"bucket":"b/c"}`: "no name of a bucket",
+		`{"bucket":"b","parser":{"addValues":{"/a":1}}}`: "addValues",
+		`{"bucket":"b","matchKeys":"("}`:                 "no regular expression",
+		`{"bucket":"b","bukket":"c"}`:                    "bukket",
+	} {
+		if _, err := configs.Decode[config]([]byte(text)); err == nil || !strings.Contains(err.Error(), problem) {
+			t.Errorf("%s: %v, want %s", text, err, problem)
+		}
+	}
+}
