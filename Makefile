@@ -121,7 +121,8 @@ stress: setup build ## seeded suites at length: SUITE=name (a part of the test's
 	cd testsupport && STRESS_SEEDS=$(SEEDS) go test -count=1 -p 1 -timeout 0 -v -run '(?i)$(SUITE)' ./...
 
 .PHONY: bench
-bench: setup build ## measure beside the public references and write docs/benchmarks.md
+bench: build ## measure beside the public references and write docs/benchmarks.md
+	@testsupport/setup.sh --bench
 	cd testsupport && go run ./cmd/bench
 
 .PHONY: fuzz
@@ -129,7 +130,7 @@ fuzz: ## run every fuzz target for FUZZTIME each
 	@for pkg in $$(GOWORK=off go list ./...); do \
 		for name in $$(GOWORK=off go test -list '^Fuzz' "$$pkg" | grep '^Fuzz' || true); do \
 			echo "fuzz: $$pkg $$name"; \
-			GOWORK=off go test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) "$$pkg"; \
+			GOWORK=off go test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x "$$pkg"; \
 		done; \
 	done
 

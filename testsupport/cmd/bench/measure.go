@@ -28,6 +28,11 @@ func (c comparison) ratio() float64 {
 	return median(ratios)
 }
 
+// cpuRatio is the same of CPU time.
+func (c comparison) cpuRatio() float64 {
+	return median(c.each(func(p pair) float64 { return p.subject.cpu.Seconds() / p.reference.cpu.Seconds() }))
+}
+
 // seconds are the medians of both sides' times.
 func (c comparison) seconds() (reference, subject float64) {
 	return median(c.each(func(p pair) float64 { return p.reference.wall.Seconds() })), median(c.each(func(p pair) float64 { return p.subject.wall.Seconds() }))

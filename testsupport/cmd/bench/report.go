@@ -11,7 +11,8 @@ import (
 // bars are what is promised: at most so many times the reference's time, and so many microseconds of CPU time for each row or change, on a machine on which
 // the plain loop takes loopCPU; a slower one has proportionally more.
 type bars struct {
-	ratio, cpu float64 // cpu 0: no bar
+	ratio, cpu float64 // 0: no bar
+	cpuRatio   float64 // at most so many times the reference's CPU time; 0: no bar
 	memory     int64   // of the subject's process
 }
 
@@ -25,6 +26,14 @@ var (
 	// updatesBars: one and a half times as many rows a second.
 	updatesBars  = bars{ratio: 1 / 1.5, memory: sinkMemoryBar}
 	pipelineBars = bars{ratio: 1.5, cpu: 6, memory: memoryBar}
+	csvBars      = bars{ratio: 0.5, cpuRatio: 0.5, memory: memoryBar}
+	ndjsonBars   = bars{cpuRatio: 0.5, memory: memoryBar}
+	gzipBars     = bars{ratio: 0.9, memory: memoryBar}
+	parquetBars  = bars{cpuRatio: 1, memory: memoryBar}
+	// At least twenty times, and three times, the reference's speed.
+	manyBars  = bars{ratio: 1. / 20, memory: memoryBar}
+	largeBars = bars{ratio: 1. / 3, memory: memoryBar}
+	avroBars  = bars{cpuRatio: 0.4, memory: memoryBar}
 )
 
 // Bars of the resident memory of a source or the runner, and of a sink, wherever it is measured.
@@ -92,6 +101,9 @@ var header = []string{"what", "reference", "ours", "figure", "bar", "result"}
 func (r *report) rows() [][]string {
 	var rows [][]string
 	for _, c := range r.results {
+		if c.bars.ratio == 0 {
+			continue
+		}
 		reference, ours := c.measured.seconds()
 		rows = append(rows, []string{
 			fmt.Sprintf("%s of %s, beside %s", c.what, grouped(c.measured.units), c.reference), seconds(reference), seconds(ours),
@@ -101,6 +113,17 @@ func (r *report) rows() [][]string {
 	for _, c := range r.withCPU() {
 		rows = append(rows, []string{
 			"CPU of the " + c.what, "", "", fmt.Sprintf("%.2f µs each", c.measured.cpu()), fmt.Sprintf("%.1f µs", c.cpuBar()), verdict(c.measured.cpu(), c.cpuBar()),
+		})
+	}
+	for _, c := range r.results {
+		if c.bars.cpuRatio == 0 {
+			continue
+		}
+		reference := median(c.measured.each(func(p pair) float64 { return p.reference.cpu.Seconds() }))
+		ours := median(c.measured.each(func(p pair) float64 { return p.subject.cpu.Seconds() }))
+		rows = append(rows, []string{
+			fmt.Sprintf("CPU of %s of %s, beside %s", c.what, grouped(c.measured.units), c.reference), seconds(reference), seconds(ours),
+			fmt.Sprintf("ratio %.2f", c.measured.cpuRatio()), fmt.Sprintf("%.3g", c.bars.cpuRatio), verdict(c.measured.cpuRatio(), c.bars.cpuRatio),
 		})
 	}
 	for _, m := range r.memories {

@@ -37,6 +37,11 @@ func measuredReport() *report {
 	r.compared("write", "psql COPY", comparison{units: 1_000_000, pairs: []pair{{took(4*time.Second, 0, 0), took(8*time.Second, 9*time.Second, 200<<20)}}}, writeBars, comparison{})
 	r.compared("updates", "batches", comparison{units: 1_000_000, pairs: []pair{{took(40*time.Second, 0, 0), took(26*time.Second, 0, 200<<20)}}}, updatesBars, comparison{})
 	r.compared("pipeline", "psql | psql", comparison{units: 1_000_000, pairs: []pair{{took(6*time.Second, 0, 0), took(8*time.Second, 5900*time.Millisecond, 100<<20)}}}, pipelineBars, loop)
+	cpu := func(reference, subject time.Duration) comparison {
+		return comparison{units: 1_500_000, pairs: []pair{{took(2*time.Second, reference, 0), took(900*time.Millisecond, subject, 50<<20)}}}
+	}
+	r.compared("CSV to NDJSON", "DuckDB", cpu(2*time.Second, 900*time.Millisecond), csvBars, comparison{})
+	r.compared("NDJSON to NDJSON", "json.Valid", cpu(2*time.Second, 900*time.Millisecond), ndjsonBars, comparison{})
 	r.remembered("backfill of 10,000,000 rows", 40<<20, memoryBar)
 	r.pipelineMemory("10,000,000 rows", usage{peak: 90 << 20, children: map[string]int64{"source-postgres": 50 << 20, "materialize-pos": 250 << 20}})
 	return r
@@ -51,13 +56,17 @@ func TestReport_EachBarCounts(t *testing.T) {
 		"backfill CPU":   func(r *report) { r.results[0].measured.pairs[0].subject.cpu = 1610 * time.Millisecond },
 		"log ratio":      func(r *report) { r.results[1].measured.pairs[0].subject.wall = 3610 * time.Millisecond },
 		"log CPU":        func(r *report) { r.results[1].measured.pairs[0].subject.cpu = 1001 * time.Millisecond },
-		"memory":         func(r *report) { r.memories[5].peak = 128<<20 + 1 },
+		"memory":         func(r *report) { r.memories[7].peak = 128<<20 + 1 },
 		"write ratio":    func(r *report) { r.results[2].measured.pairs[0].subject.wall = 10001 * time.Millisecond },
 		"updates ratio":  func(r *report) { r.results[3].measured.pairs[0].subject.wall = 26700 * time.Millisecond },
 		"pipeline ratio": func(r *report) { r.results[4].measured.pairs[0].subject.wall = 9001 * time.Millisecond },
 		"pipeline CPU":   func(r *report) { r.results[4].measured.pairs[0].subject.cpu = 6001 * time.Millisecond },
-		"sink memory":    func(r *report) { r.memories[8].peak = 256<<20 + 1 },
-		"no sink seen":   func(r *report) { r.memories[8].peak = 0 },
+		"CSV ratio":      func(r *report) { r.results[5].measured.pairs[0].subject.wall = 1001 * time.Millisecond },
+		"CSV CPU":        func(r *report) { r.results[5].measured.pairs[0].subject.cpu = 1001 * time.Millisecond },
+		"NDJSON CPU":     func(r *report) { r.results[6].measured.pairs[0].subject.cpu = 1001 * time.Millisecond },
+		"parser memory":  func(r *report) { r.memories[6].peak = 128<<20 + 1 },
+		"sink memory":    func(r *report) { r.memories[10].peak = 256<<20 + 1 },
+		"no sink seen":   func(r *report) { r.memories[10].peak = 0 },
 		"nothing at all": func(r *report) { *r = report{} },
 	} {
 		t.Run(name, func(t *testing.T) {
