@@ -73,18 +73,18 @@ func (b *bench) fetched(ctx context.Context, r *report, what, reference string, 
 	}
 	c, err := alternate(b.pairs, records, func() (usage, error) {
 		begun := time.Now()
-		times, err := refer(ctx, client)
+		times, failed := refer(ctx, client)
 		u := usage{wall: time.Duration(float64(time.Since(begun)) * times)}
 		b.progress("%s, reference: %s", what, seconds(u.wall.Seconds()))
-		return u, err
+		return u, failed
 	}, func() (usage, error) {
 		var in inOrder
-		u, err := execute(ctx, b.built.bucket, []string{"read", "--config", config, "--streams", "*"}, nil, &splitter{line: in.take})
-		if err == nil && in.records != records {
-			err = fmt.Errorf("counting what source-s3 printed: %d records, want %d", in.records, records)
+		u, failed := execute(ctx, b.built.bucket, []string{"read", "--config", config, "--streams", "*"}, nil, &splitter{line: in.take})
+		if failed == nil && in.records != records {
+			failed = fmt.Errorf("counting what source-s3 printed: %d records, want %d", in.records, records)
 		}
 		b.progress("%s, source-s3: %s", what, u)
-		return u, err
+		return u, failed
 	})
 	if err != nil {
 		return err

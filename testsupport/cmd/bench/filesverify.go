@@ -24,17 +24,17 @@ func (f *files) verifyText(ctx context.Context, file, config, from string) error
 	lines := bufio.NewReaderSize(in, readBytes)
 	row := int64(0)
 	compare := &splitter{line: func(line []byte) error {
-		theirs, err := lines.ReadBytes('\n')
-		if err != nil {
-			return fmt.Errorf("reading what DuckDB has written: row %d: %w", row, err)
+		theirs, failed := lines.ReadBytes('\n')
+		if failed != nil {
+			return fmt.Errorf("reading what DuckDB has written: row %d: %w", row, failed)
 		}
-		a, err := texts(line)
-		if err != nil {
-			return err
+		a, failed := texts(line)
+		if failed != nil {
+			return failed
 		}
-		b, err := texts(theirs)
-		if err != nil {
-			return err
+		b, failed := texts(theirs)
+		if failed != nil {
+			return failed
 		}
 		if len(a) != len(b)+1 || a["_meta"] == "" {
 			return fmt.Errorf("comparing row %d: %d members, DuckDB has %d and no _meta", row, len(a), len(b))
