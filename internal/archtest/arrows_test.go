@@ -67,6 +67,7 @@ var rules = []rule{
 		where: "internal/sqlsink/...", may: slices.Concat(vocabulary, forms, services, []string{"protocol/materialize", "internal/sqlsink/..."}),
 		reason: "an engine knows no connector",
 	},
+	{where: "internal/filesource/filesourcetest", never: slices.Concat(connectors, wires), reason: "the suite proves every connector of files"},
 	{
 		where: "internal/filesource/...", may: slices.Concat(vocabulary, forms, services, []string{"protocol/source", "internal/filesource/...", "parser/..."}),
 		reason: "an engine knows no connector",

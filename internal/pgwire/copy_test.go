@@ -33,6 +33,31 @@ func readAll(r *CopyReader) (rows [][]string, err error) {
 	}
 }
 
+// copies runs a COPY whose answer ends in a transaction, cut at every place, and another statement behind it.
+func copies(t *testing.T, answer []byte, want [][]string) {
+	t.Helper()
+	eachSplit(t, cat(answer, msg('C', "X\x00"), ready('I')), func(t *testing.T, nc *scripted) {
+		c := onConn(nc)
+		r, err := c.CopyOut(t.Context(), "COPY t TO STDOUT")
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := readAll(r)
+		if err != io.EOF || !reflect.DeepEqual(got, want) {
+			t.Fatalf("got %q, %v, want %q", got, err, want)
+		}
+		if _, err := r.Next(nil); err != io.EOF {
+			t.Errorf("after the end: %v", err)
+		}
+		if err := r.Close(); err != nil || c.TxStatus() != 'T' {
+			t.Errorf("closing: %v, status %q", err, c.TxStatus())
+		}
+		if _, err := c.Exec(t.Context(), "X"); err != nil {
+			t.Errorf("the next statement: %v", err)
+		}
+	})
+}
+
 func TestCopy_RowsHoweverTheyAreFramed(t *testing.T) {
 	end := cat(msg('c'), msg('C', "COPY 3\x00"), ready('T'))
 	want := [][]string{{"1", "a\tb", "NULL"}, {"2", "", `\`}, {"3", "\n", "ü"}}
@@ -51,26 +76,7 @@ func TestCopy_RowsHoweverTheyAreFramed(t *testing.T) {
 		"in three pieces": cat(msg('d', all[:2]), msg('d', all[2:14]), msg('d', all[14:])),
 	} {
 		t.Run(name, func(t *testing.T) {
-			eachSplit(t, cat(copyOut(3), sent, end, msg('C', "X\x00"), ready('I')), func(t *testing.T, nc *scripted) {
-				c := onConn(nc)
-				r, err := c.CopyOut(t.Context(), "COPY t TO STDOUT")
-				if err != nil {
-					t.Fatal(err)
-				}
-				got, err := readAll(r)
-				if err != io.EOF || !reflect.DeepEqual(got, want) {
-					t.Fatalf("got %q, %v, want %q", got, err, want)
-				}
-				if _, err := r.Next(nil); err != io.EOF {
-					t.Errorf("after the end: %v", err)
-				}
-				if err := r.Close(); err != nil || c.TxStatus() != 'T' {
-					t.Errorf("closing: %v, status %q", err, c.TxStatus())
-				}
-				if _, err := c.Exec(t.Context(), "X"); err != nil {
-					t.Errorf("the next statement: %v", err)
-				}
-			})
+			copies(t, cat(copyOut(3), sent, end), want)
 		})
 	}
 }

@@ -64,23 +64,7 @@ func TestBinaryCopy_RowsHoweverTheyAreFramed(t *testing.T) {
 		"in three pieces": cat(msg('d', whole[:29]), msg('d', whole[29:51]), msg('d', whole[51:])),
 	} {
 		t.Run(name, func(t *testing.T) {
-			eachSplit(t, cat(binaryCopyOut(3), sent, end, msg('C', "X\x00"), ready('I')), func(t *testing.T, nc *scripted) {
-				c := onConn(nc)
-				r, err := c.CopyOut(t.Context(), "COPY t TO STDOUT (FORMAT binary)")
-				if err != nil {
-					t.Fatal(err)
-				}
-				got, err := readAll(r)
-				if err != io.EOF || !reflect.DeepEqual(got, want) {
-					t.Fatalf("got %q, %v, want %q", got, err, want)
-				}
-				if err := r.Close(); err != nil || c.TxStatus() != 'T' {
-					t.Errorf("closing: %v, status %q", err, c.TxStatus())
-				}
-				if _, err := c.Exec(t.Context(), "X"); err != nil {
-					t.Errorf("the next statement: %v", err)
-				}
-			})
+			copies(t, cat(binaryCopyOut(3), sent, end), want)
 		})
 	}
 }
