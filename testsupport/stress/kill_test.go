@@ -126,7 +126,7 @@ func killAndResume(t *testing.T, cluster *pgtest.Cluster, seed uint64, withStand
 	// Further captures back-fill from the beginning while the writers go on, until the counts below are reached: how much of a life's kills hit its
 	// backfill, and how many events come inside its windows, is up to the machine.
 	lives, total := []*capture{c}, c.bites
-	for len(lives) == 1 || total.few(withStandby) && len(lives) < 16 {
+	for len(lives) == 1 || total.few(withStandby) && time.Since(began) < 5*time.Minute {
 		another := life(len(lives), 24) // of fewer rows few changes are contained
 		lives = append(lives, another)
 		for n := 0; n < 5 && total.chunkAfter+another.bites.chunkAfter < wantChunkAfter; n++ {
