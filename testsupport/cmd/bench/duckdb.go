@@ -29,6 +29,7 @@ const duckdbScript = `
 import duckdb, json, resource, sys, time
 con = duckdb.connect()
 con.execute("SET threads = 1")
+con.execute("SET enable_progress_bar = false")  # it would be printed among the answer by a query of seconds
 def cpu():
     u = resource.getrusage(resource.RUSAGE_SELF)
     return u.ru_utime + u.ru_stime
