@@ -41,13 +41,14 @@ var rules = []rule{
 		where: "internal/catalog", may: slices.Concat(vocabulary, []string{"internal/rawjson", "internal/jsonschema", "internal/jsonkey"}),
 		reason: "collections are made from schemas alone",
 	},
+	{where: "internal/widepipe", may: nil, not: []string{"*"}, reason: "a pipe is the system's"},
 	{where: "internal/reduce", may: []string{"internal/rawjson", "internal/jsonkey", "internal/jsonschema"}, not: []string{"*"}, reason: "reductions are pure"},
-	{where: "parser/cmd/...", may: slices.Concat(vocabulary, []string{"parser/..."}), reason: "the parser's main adds strict decoding, no protocol"},
+	{where: "parser/cmd/...", may: slices.Concat(vocabulary, []string{"parser/...", "internal/widepipe"}), reason: "the parser's main adds strict decoding, no protocol"},
 	{where: "parser/...", may: []string{"parser/...", "internal/jsonschema"}, reason: "a format is read the same whoever asks; the parser knows nothing of protocol"},
 	{where: "network-tunnel/...", may: []string{"network-tunnel/..."}, reason: "a tunnel dials and knows nothing of protocol"},
 
 	// Mains.
-	{where: "internal/command", may: slices.Concat(vocabulary, []string{"internal/airbyte"}), reason: "what both mains have in common knows neither of them"},
+	{where: "internal/command", may: slices.Concat(vocabulary, []string{"internal/airbyte", "internal/widepipe"}), reason: "what both mains have in common knows neither of them"},
 	{where: "protocol/source", may: slices.Concat(vocabulary, forms, wires, []string{"internal/command", "internal/retry"}), reason: "the main of sources knows no engine and no connector"},
 	{
 		where: "protocol/materialize", may: slices.Concat(vocabulary, forms, wires, []string{"internal/command", "internal/transact/...", "internal/reduce", "internal/retry"}),
@@ -101,7 +102,7 @@ var rules = []rule{
 		reason: "the runner's main is thin",
 	},
 	{
-		where: "internal/pipeline/...", may: slices.Concat(vocabulary, forms, wires, []string{"internal/command", "internal/pipeline/...", "internal/transact/...", "internal/reduce", "internal/retry"}),
+		where: "internal/pipeline/...", may: slices.Concat(vocabulary, forms, wires, []string{"internal/command", "internal/widepipe", "internal/pipeline/...", "internal/transact/...", "internal/reduce", "internal/retry"}),
 		reason: "the runner speaks to connectors over pipes only",
 	},
 

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/estuary/connectors/internal/airbyte"
+	"github.com/estuary/connectors/internal/widepipe"
 )
 
 // ForcedEnd is how long work may go on after it was asked to stop: runners kill five to ten seconds after SIGTERM.
@@ -49,7 +50,7 @@ func OS() *Process {
 	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT)
 	// A reader that left is an error of a write, which ends the run quietly; the signal would kill the process with a status of its own.
 	signal.Ignore(syscall.SIGPIPE)
-	widen(os.Stdout)
+	widepipe.Widen(os.Stdout)
 	return &Process{
 		Args: os.Args[1:], Stdin: os.Stdin, Stdout: NewLines(os.Stdout), Stderr: os.Stderr,
 		StdinTerminal: term.IsTerminal(int(os.Stdin.Fd())), StdoutTerminal: term.IsTerminal(int(os.Stdout.Fd())), StderrTerminal: term.IsTerminal(int(os.Stderr.Fd())),

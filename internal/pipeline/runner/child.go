@@ -15,6 +15,7 @@ import (
 
 	"github.com/sirupsen/logrus"
 
+	"github.com/estuary/connectors/internal/widepipe"
 	"github.com/estuary/connectors/protocol"
 )
 
@@ -82,8 +83,8 @@ func start(name string, args []string, logs *relay) (*child, error) {
 		closeAll([]*os.File{stdinW, stdoutR, stderrR})
 		return nil, unstartable(side, c.name, err)
 	}
-	widen(stdinW)
-	widen(stdoutR)
+	widepipe.Widen(stdinW)
+	widepipe.Widen(stdoutR)
 	// No context: a child is asked to end before it is killed.
 	c.cmd = &exec.Cmd{Path: path, Args: append([]string{path}, args...)}
 	c.cmd.Stdin, c.cmd.Stdout, c.cmd.Stderr = stdinR, stdoutW, stderrW

@@ -2,12 +2,7 @@
 
 package runner
 
-import (
-	"os"
-	"syscall"
-)
+import "syscall"
 
 // childAttributes keep a terminal's Ctrl-C from the child: the runner tells it to stop.
 func childAttributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
-
-func widen(*os.File) {}

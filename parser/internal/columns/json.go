@@ -17,6 +17,7 @@ type JSONPlan struct {
 	needles []needle
 	shapes  *shapes // nil: no projections
 	line    []byte  // an object whose line ends are taken out
+	free    bool    // the object before had no name that a needle finds
 }
 
 // needle finds objects that may have a member of a name.
@@ -84,6 +85,7 @@ func (p *JSONPlan) Append(dst []byte, v *jsontext.Value, n int64) ([]byte, error
 	if p.shapes != nil {
 		s := p.shapes.of(raw)
 		if s.plan != nil || s.err != nil {
+			p.free = false // the next one's names may be as here
 			return s.append(dst, p.shapes, n)
 		}
 	}
@@ -103,6 +105,10 @@ func (p *JSONPlan) Warnings() []string {
 
 // hasAdded tells whether an object has a member in which or over which something is added.
 func (p *JSONPlan) hasAdded(v *jsontext.Value) (has bool) {
+	if p.free && v.Same {
+		return false
+	}
+	p.free = false
 	for i := range p.needles {
 		if p.needles[i].in(v) {
 			jsontext.Members(v.Raw, func(name, _ []byte) bool {
@@ -112,6 +118,7 @@ func (p *JSONPlan) hasAdded(v *jsontext.Value) (has bool) {
 			return has
 		}
 	}
+	p.free = true
 	return false
 }
 

@@ -3,6 +3,8 @@ package columns
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
+	"io"
 	"strings"
 	"testing"
 
@@ -159,4 +161,36 @@ func TestJSON_Shapes(t *testing.T) {
 // valueOf is what a jsontext.Scanner says of an object.
 func valueOf(raw []byte) *jsontext.Value {
 	return &jsontext.Value{Raw: raw, Lines: bytes.ContainsAny(raw, "\n\r"), Unicode: bytes.Contains(raw, []byte(`\u`))}
+}
+
+// What is added is looked for again unless the object's names are those of one that has none of it, whatever the objects between were.
+func TestJSON_WhatIsAddedIsFoundAmongObjectsAlike(t *testing.T) {
+	o := Options{OffsetAt: "/n", Projections: map[string]string{"moved": "/to/moved"}}
+	for _, lines := range [][2]string{
+		{`{"a":1,"n":1}|{"a":1}|{"a":1,"n":1}`, `{"a":1,"n":0}|{"a":1,"n":1}|{"a":1,"n":2}`},
+		{`{"n":1,"a":1}|{"a":1}|{"n":1,"a":1}|{"n":1,"a":1}`, `{"a":1,"n":0}|{"a":1,"n":1}|{"a":1,"n":2}|{"a":1,"n":3}`},
+		{`{"a":{"n":1}}|{"a":1,"n":1}|{"a":{"n":1}}`, `{"a":{"n":1},"n":0}|{"a":1,"n":1}|{"a":{"n":1},"n":2}`},
+		{`{"b":1}|{"x":1,"moved":{"n":1}}|{"x":{"moved":1},"n":1}`, `{"b":1,"n":0}|{"x":1,"to":{"moved":{"n":1}},"n":1}|{"x":{"moved":1},"n":2}`},
+		{`{"a":1}|{"a":1}|{"a":"n"}|{"\u006e":1}|{"n":1}`, `{"a":1,"n":0}|{"a":1,"n":1}|{"a":"n","n":2}|{"n":3}|{"n":4}`},
+	} {
+		p, err := ForJSON(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := jsontext.NewScanner(strings.NewReader(strings.ReplaceAll(lines[0], "|", "\n")), jsontext.Options{}, jsontext.Position{})
+		var got []string
+		for v, err := s.Next(); !errors.Is(err, io.EOF); v, err = s.Next() {
+			if err != nil {
+				t.Fatal(err)
+			}
+			doc, err := p.Append(nil, &v, int64(len(got)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, string(doc))
+		}
+		if all := strings.Join(got, "|"); all != lines[1] {
+			t.Errorf("%s:\n got %s\nwant %s", lines[0], all, lines[1])
+		}
+	}
 }

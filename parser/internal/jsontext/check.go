@@ -23,6 +23,7 @@ const (
 
 // checker checks one value by the grammar of RFC 8259, in one pass and without recursion.
 type checker struct {
+	names    names
 	maxDepth int
 	closers  []byte // of the containers around the place, outermost first
 	high     uint64 // all words of strings, or-ed: bytes that are not ASCII leave a high bit
@@ -38,6 +39,7 @@ type checker struct {
 func (c *checker) check(b []byte, n int) (int, verdict) {
 	c.closers, c.high, c.blank, c.lineEnd = c.closers[:0], 0, false, false
 	c.lines, c.unicode = false, false
+	c.names.begin()
 	i, found := c.value(b)
 	if found == malformed && (i >= n || !utf8.FullRune(b[i:n])) {
 		found = incomplete // or it will be when the character is there that the error names
@@ -121,7 +123,10 @@ func (c *checker) value(b []byte) (int, verdict) {
 			}
 		}
 		if closer == '}' {
-			if i = c.name(b, c.skipBlanks(b, i)); i < 0 {
+			if b[i] <= ' ' {
+				i = c.skipBlanks(b, i)
+			}
+			if i = c.name(b, i); i < 0 {
 				return ^i, malformed
 			}
 		}
@@ -131,6 +136,21 @@ func (c *checker) value(b []byte) (int, verdict) {
 // name passes over a member's name and its colon, and returns the place where the value may begin; if that fails, the complement of the place that is
 // wrong.
 func (c *checker) name(b []byte, i int) int {
+	if end := c.names.next(b, i); end > 0 {
+		return end
+	}
+	before := c.high
+	c.high = 0
+	end := c.newName(b, i)
+	if end > 0 {
+		c.names.add(b[i:end], c.high&highBits == 0)
+	}
+	c.high |= before
+	return end
+}
+
+// newName is name for one that was not expected.
+func (c *checker) newName(b []byte, i int) int {
 	if b[i] != '"' {
 		return c.expected(b, i, "the name of a member, in double quotes,")
 	}

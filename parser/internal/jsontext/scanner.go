@@ -43,6 +43,7 @@ type Value struct {
 
 	Lines   bool // line ends, LF or CR, stand between its tokens
 	Unicode bool // a string in it has an escape \u
+	Same    bool // its members and those of objects in it have the names of the value before, in that order
 }
 
 // SyntaxError tells where text is no JSON, or no object. The Scanner can go on behind it with Resync.
@@ -125,7 +126,7 @@ func (s *Scanner) Next() (Value, error) {
 		switch found {
 		case complete:
 			s.count(start)
-			value := Value{Raw: s.buf[start : start+n : start+n], Byte: s.base + int64(start), Line: s.lines + 1, Lines: s.checker.lines, Unicode: s.checker.unicode}
+			value := Value{Raw: s.buf[start : start+n : start+n], Byte: s.base + int64(start), Line: s.lines + 1, Lines: s.checker.lines, Unicode: s.checker.unicode, Same: s.checker.names.same()}
 			s.at, s.first = start+n, false
 			if !s.checker.lineEnd {
 				s.counted = s.at
