@@ -100,6 +100,9 @@ func (s *scanner) Scan(ctx context.Context, req sqlcapture.ScanRequest) (_ sqlca
 		if (req.After != nil || req.Until != nil) && isNoValue(err) {
 			return nil, sqlcapture.ErrKeyLost
 		}
+		if isTimeout(err) {
+			return nil, c.timedOut(err)
+		}
 		return nil, s.scanError(req.Table, err)
 	}
 	return c, nil

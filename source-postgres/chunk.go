@@ -159,15 +159,20 @@ func (c *chunk) Next() ([]sqlcapture.Value, error) {
 		c.more = true
 		return nil, io.EOF
 	case isTimeout(err):
-		return nil, &protocol.Problem{
-			Kind: protocol.Config, Summary: fmt.Sprintf("a query of the backfill of %s ran into its time limit before it returned a row", c.table),
-			Fix: "raise advanced.statement_timeout, or set it to 0s", Err: err,
-		}
+		return nil, c.timedOut(err)
 	}
 	if large, ok := errors.AsType[*pgwire.MessageTooLargeError](err); ok {
 		return nil, c.tooLarge(large)
 	}
 	return nil, c.scanner.scanError(c.req.Table, err)
+}
+
+// timedOut is the error of a query that came to nothing in its time, whether it was planned yet or not.
+func (c *chunk) timedOut(err error) error {
+	return &protocol.Problem{
+		Kind: protocol.Config, Summary: fmt.Sprintf("a query of the backfill of %s ran into its time limit before it returned a row", c.table),
+		Fix: "raise advanced.statement_timeout, or set it to 0s", Err: err,
+	}
 }
 
 // tooLarge names the row by those key columns that stand in what is known of it, its beginning.

@@ -1,6 +1,8 @@
 package postgres
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -105,6 +107,27 @@ func TestFailure_AStatementTimeoutThatNoRowPassesIsTold(t *testing.T) {
 		}
 		r.fails("config_error", "advanced.statement_timeout")
 	}
+}
+
+// A query may run out of time while it is planned, before it has begun to answer.
+func TestFailure_AStatementTimeoutBeforeTheAnswerIsTold(t *testing.T) {
+	columns := make([]string, 1500)
+	for i := range columns {
+		columns[i] = fmt.Sprintf("c%d numeric", i)
+	}
+	d := newDatabase(t, "CREATE TABLE a (id int PRIMARY KEY, "+strings.Join(columns, ", ")+")", "INSERT INTO a VALUES (1)")
+	c := d.capture(table("a", "id")).set(map[string]any{"statement_timeout": "1ms"})
+	for range 10 {
+		r := c.start()
+		if !r.Reaches(r.Ended) {
+			t.Fatal("the run does not end")
+		}
+		if len(r.errors()) > 0 {
+			r.fails("config_error", "advanced.statement_timeout")
+			return
+		}
+	}
+	t.Error("1,500 columns were read within a millisecond, ten times: the test is about nothing")
 }
 
 func TestFailure_ATableLockedBySomebodyHoldsUpNoOther(t *testing.T) {
