@@ -25,7 +25,7 @@ func TestWiden_APipeHoldsMore(t *testing.T) {
 	if err := w.SetWriteDeadline(time.Now()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.Write([]byte{0}); !errors.Is(err, os.ErrDeadlineExceeded) {
+	if _, err = w.Write([]byte{0}); !errors.Is(err, os.ErrDeadlineExceeded) {
 		t.Errorf("a full pipe takes one more byte: %v", err)
 	}
 	f, err := os.Create(t.TempDir() + "/file")
