@@ -9,6 +9,7 @@ import (
 
 	"github.com/estuary/connectors/internal/filesource"
 	"github.com/estuary/connectors/internal/golden"
+	"github.com/estuary/connectors/parser/parsertest"
 	configs "github.com/estuary/connectors/protocol/config"
 )
 
@@ -16,6 +17,10 @@ import (
 
 func TestReadme_Config(t *testing.T) {
 	golden.Section(t, "README.md", "config", configs.ReadmeTable[config]())
+}
+
+func TestReadme_Types(t *testing.T) {
+	golden.Section(t, "README.md", "types", parsertest.TypeTable(t))
 }
 
 // A difference here is a change of what people have stored: it needs an alias or a migration, and a line in the changelog.

@@ -18,6 +18,8 @@ type emitter struct {
 	ended     bool  // a file did since
 	patched   time.Time
 	documents int64
+	files     int   // read to their ends in this sweep
+	before    int64 // documents of the sweeps before
 }
 
 // run takes the chunks of all units, until the planner has closed them.
@@ -112,6 +114,7 @@ func (e *emitter) apply(c *chunk) (problem error) {
 		case done:
 			e.machine.Done(s.object)
 			e.ended = true
+			e.files++
 		case gone:
 			e.machine.Gone(s.object.Key)
 			e.ended = true
@@ -156,6 +159,14 @@ func (e *emitter) checkpoint() error {
 	e.patch(b)
 	_, err := e.out.Emit(b)
 	return err
+}
+
+// told logs what a sweep has read, if anything.
+func (e *emitter) told() {
+	if e.files > 0 {
+		log.WithFields(log.Fields{"files": e.files, "documents": e.documents - e.before}).Info("everything that is new in the bucket was read")
+	}
+	e.files, e.before = 0, e.documents
 }
 
 // idle writes a state at the end of a sweep, unless it would say nothing but that there was one.

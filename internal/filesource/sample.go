@@ -48,19 +48,27 @@ func (s *Source) sampled(ctx context.Context, bucket blob.Bucket) (protocol.Sche
 	return schema, nil
 }
 
-// firstPage lists objects that could be read.
+// firstPage lists objects that could be read, and warns when it is clear that there are none: that is seldom meant.
 func (s *Source) firstPage(ctx context.Context, bucket blob.Bucket) (objects []blob.Object, err error) {
 	listed := 0
 	for o, err := range bucket.List(ctx, s.settings.Prefix, "") {
 		if err != nil {
 			return nil, err
 		}
-		if o.Size > 0 && !o.Archived && s.settings.wanted(o.Key) {
+		if o.Size > 0 && !o.Archived && !o.Modified.Before(s.settings.earliest) && s.settings.wanted(o.Key) {
 			objects = append(objects, o)
 		}
 		if listed++; listed >= samplePage {
 			break
 		}
+	}
+	switch {
+	case listed == 0 && s.settings.Prefix != "":
+		log.Warnf("there is nothing to read yet: no object's key begins with the prefix %q", s.settings.Prefix)
+	case listed == 0:
+		log.Warn("there is nothing to read yet: the bucket is empty")
+	case len(objects) == 0 && listed < samplePage:
+		log.Warnf("there is nothing to read yet: all %d objects are empty, archived, or left out by matchKeys, advanced.exclude or advanced.minimumModified", listed)
 	}
 	return objects, nil
 }

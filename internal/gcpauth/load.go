@@ -23,7 +23,7 @@ func Load(ctx context.Context, c *Credentials, scopes ...string) (*auth.Credenti
 		return nil, nil
 	case c.Key != nil:
 		var head struct{ Type credentials.CredType }
-		if json.Unmarshal([]byte(c.Key.JSON), &head) != nil {
+		if json.Unmarshal([]byte(c.Key.JSON), &head) != nil || head.Type == "" {
 			return nil, noKey(nil)
 		}
 		if head.Type != credentials.ServiceAccount && head.Type != credentials.AuthorizedUser {
@@ -38,7 +38,8 @@ func Load(ctx context.Context, c *Credentials, scopes ...string) (*auth.Credenti
 	default:
 		if made, err = credentials.DetectDefault(options); err != nil {
 			return nil, &protocol.Problem{
-				Kind: protocol.Config, Summary: "the environment offers no Google Cloud credentials", Fix: "set them there, or choose another way in the config", Err: err,
+				Kind: protocol.Config, Summary: "the environment offers no Google Cloud credentials", Err: err,
+				Fix: "set GOOGLE_APPLICATION_CREDENTIALS to the path of a key, log in with gcloud auth application-default login, or choose another way in the config",
 			}
 		}
 	}

@@ -137,6 +137,7 @@ func newField(sf reflect.StructField, tag, at string, index []int) *field {
 	}
 	f.def, f.hasDefault = sf.Tag.Lookup("default")
 	f.setKind(at)
+	f.hide(list(sf.Tag.Get("without")), at)
 	f.required = !f.hasDefault && !f.pointer && options != "omitempty"
 	switch f.kind {
 	case boolKind:
@@ -185,6 +186,17 @@ func (f *field) setKind(at string) {
 		f.kind, f.fields = tableKind, structFields(t.Elem(), at, nil)
 	default:
 		panic(fmt.Sprintf("config: %s has the type %s, which no config can hold", at, f.typ))
+	}
+}
+
+// hide hides fields of a section.
+func (f *field) hide(fields []string, at string) {
+	for _, name := range fields {
+		i := slices.IndexFunc(f.fields, func(c *field) bool { return c.name == name })
+		if f.kind != sectionKind || i < 0 {
+			panic(fmt.Sprintf("config: tag without of %s names %q, which is no field of it", at, name))
+		}
+		f.fields[i].hidden = true
 	}
 }
 

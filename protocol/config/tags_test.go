@@ -114,6 +114,9 @@ func TestTags_MistakesPanicWithTheField(t *testing.T) {
 		"section with a default": decoding[struct {
 			A advanced `json:"a" title:"T" doc:"D." default:"X"`
 		}](),
+		`names "b", which is no field of it`: decoding[struct {
+			A advanced `json:"a" title:"T" doc:"D." without:"b"`
+		}](),
 		`"token" must be a secret`: func() {
 			config.Schema[struct {
 				A string `json:"token" title:"T" doc:"D."`
@@ -143,6 +146,37 @@ func TestTags_EmbeddedStructIsPartOfItsParent(t *testing.T) {
 		t.Errorf("got %+v, %v", got, err)
 	}
 	if table := config.ReadmeTable[outer](); !strings.Contains(table, "| `region` | string | `eu` |") {
+		t.Error(table)
+	}
+}
+
+func TestTags_WithoutHidesHereAlone(t *testing.T) {
+	type whole struct {
+		A Base `json:"a" title:"A" doc:"One."`
+		B Base `json:"b" title:"B" doc:"Another." without:"region"`
+	}
+	if table := config.ReadmeTable[whole](); !strings.Contains(table, "`a.region`") || strings.Contains(table, "`b.region`") {
+		t.Error(table)
+	}
+	if got, err := config.Decode[whole]([]byte(`{"b":{"region":"us"}}`)); err != nil || got.B.Region != "us" || got.A.Region != "eu" {
+		t.Errorf("got %+v, %v", got, err)
+	}
+}
+
+func TestReadmeTable_VariantsThatAreAlikeShareTheirRows(t *testing.T) {
+	type options struct {
+		Delimiter string `json:"delimiter" title:"Delimiter" doc:"Between values." default:","`
+	}
+	type shape struct {
+		Format struct {
+			CSV   *options  `json:"csv" title:"CSV" doc:"Text."`
+			TSV   *options  `json:"tsv" title:"TSV" doc:"Text."`
+			JSON  *struct{} `json:"json" title:"JSON" doc:"Lines."`
+			Other *options  `json:"other" title:"Other" doc:"Text."`
+		} `json:"format" title:"Format" doc:"Of the files." oneof:"type"`
+	}
+	table := config.ReadmeTable[shape]()
+	if !strings.Contains(table, "| `format (csv, tsv).delimiter` |") || !strings.Contains(table, "| `format (other).delimiter` |") || strings.Count(table, "delimiter") != 2 {
 		t.Error(table)
 	}
 }
