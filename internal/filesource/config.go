@@ -21,7 +21,7 @@ type Place struct {
 
 // Reading says how they are read: the last part.
 type Reading struct {
-	Parser   parser.Config `json:"parser" title:"Parser" doc:"How files become documents; everything is detected unless set." without:"filename,addRecordOffset,addValues,projections,schema"`
+	Parser   parser.Config `json:"parser" title:"Parser" doc:"How files become documents; everything is detected unless set." hides:"filename,addRecordOffset,addValues,projections,schema"`
 	Advanced Advanced      `json:"advanced" title:"Advanced" doc:"Rarely needed." advanced:"true"`
 }
 

@@ -137,7 +137,7 @@ func newField(sf reflect.StructField, tag, at string, index []int) *field {
 	}
 	f.def, f.hasDefault = sf.Tag.Lookup("default")
 	f.setKind(at)
-	f.hide(list(sf.Tag.Get("without")), at)
+	f.hide(list(sf.Tag.Get("hides")), at)
 	f.required = !f.hasDefault && !f.pointer && options != "omitempty"
 	switch f.kind {
 	case boolKind:
@@ -151,6 +151,17 @@ func newField(sf reflect.StructField, tag, at string, index []int) *field {
 	}
 	f.mustHold(at)
 	return f
+}
+
+// hide takes fields of a section out of forms and tables: here somebody else than the user sets them.
+func (f *field) hide(names []string, at string) {
+	for _, name := range names {
+		i := slices.IndexFunc(f.fields, func(c *field) bool { return c.name == name })
+		if i < 0 || f.kind != sectionKind {
+			panic(fmt.Sprintf("config: %s hides %q, which is no field of it", at, name))
+		}
+		f.fields[i].hidden = true
+	}
 }
 
 // setKind reads the Go type, and the fields below it.
@@ -186,17 +197,6 @@ func (f *field) setKind(at string) {
 		f.kind, f.fields = tableKind, structFields(t.Elem(), at, nil)
 	default:
 		panic(fmt.Sprintf("config: %s has the type %s, which no config can hold", at, f.typ))
-	}
-}
-
-// hide hides fields of a section.
-func (f *field) hide(fields []string, at string) {
-	for _, name := range fields {
-		i := slices.IndexFunc(f.fields, func(c *field) bool { return c.name == name })
-		if f.kind != sectionKind || i < 0 {
-			panic(fmt.Sprintf("config: tag without of %s names %q, which is no field of it", at, name))
-		}
-		f.fields[i].hidden = true
 	}
 }
 

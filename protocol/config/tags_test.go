@@ -55,6 +55,14 @@ func TestTags_MistakesPanicWithTheField(t *testing.T) {
 		"must be true or false": decoding[struct {
 			A string `json:"a" title:"T" doc:"D." secret:"yes"`
 		}](),
+		`hides "b", which is no field of it`: decoding[struct {
+			A struct {
+				C string `json:"c" title:"T" doc:"D."`
+			} `json:"a" title:"T" doc:"D." hides:"c,b"`
+		}](),
+		`hides "c", which is no field of it`: decoding[struct {
+			A string `json:"a" title:"T" doc:"D." hides:"c"`
+		}](),
 		"secret but no string": decoding[struct {
 			A int `json:"a" title:"T" doc:"D." secret:"true"`
 		}](),
@@ -114,9 +122,6 @@ func TestTags_MistakesPanicWithTheField(t *testing.T) {
 		"section with a default": decoding[struct {
 			A advanced `json:"a" title:"T" doc:"D." default:"X"`
 		}](),
-		`names "b", which is no field of it`: decoding[struct {
-			A advanced `json:"a" title:"T" doc:"D." without:"b"`
-		}](),
 		`"token" must be a secret`: func() {
 			config.Schema[struct {
 				A string `json:"token" title:"T" doc:"D."`
@@ -147,19 +152,6 @@ func TestTags_EmbeddedStructIsPartOfItsParent(t *testing.T) {
 	}
 	if table := config.ReadmeTable[outer](); !strings.Contains(table, "| `region` | string | `eu` |") {
 		t.Error(table)
-	}
-}
-
-func TestTags_WithoutHidesHereAlone(t *testing.T) {
-	type whole struct {
-		A Base `json:"a" title:"A" doc:"One."`
-		B Base `json:"b" title:"B" doc:"Another." without:"region"`
-	}
-	if table := config.ReadmeTable[whole](); !strings.Contains(table, "`a.region`") || strings.Contains(table, "`b.region`") {
-		t.Error(table)
-	}
-	if got, err := config.Decode[whole]([]byte(`{"b":{"region":"us"}}`)); err != nil || got.B.Region != "us" || got.A.Region != "eu" {
-		t.Errorf("got %+v, %v", got, err)
 	}
 }
 
@@ -218,5 +210,27 @@ func TestTags_DefaultChoiceAndRequiredSection(t *testing.T) {
 	}
 	if got := string(config.Schema[nested](config.Flow)); !strings.Contains(got, `"required":["inner"]`) {
 		t.Error(got)
+	}
+}
+
+// A struct that serves two may hide from the users of one what that one sets itself.
+func TestTags_HideFieldsOfASection(t *testing.T) {
+	type options struct {
+		Name string `json:"name,omitempty" title:"Name" doc:"Its name."`
+		Size int    `json:"size,omitempty" title:"Size" doc:"Its size."`
+	}
+	type hiding struct {
+		A options `json:"a" title:"A" doc:"One." hides:"name"`
+		B options `json:"b" title:"B" doc:"Another."`
+	}
+	c, err := config.Decode[hiding]([]byte(`{"a":{"name":"x","size":1},"b":{"name":"y"}}`))
+	if err != nil || c.A.Name != "x" || c.B.Name != "y" {
+		t.Errorf("%+v, %v", c, err)
+	}
+	if table := config.ReadmeTable[hiding](); strings.Contains(table, "`a.name`") || !strings.Contains(table, "`a.size`") || !strings.Contains(table, "`b.name`") {
+		t.Errorf("the table is %s", table)
+	}
+	if schema := string(config.Schema[hiding](config.Airbyte)); strings.Count(schema, "airbyte_hidden") != 1 || strings.Count(schema, `"name":{`) != 2 {
+		t.Errorf("the schema is %s", schema)
 	}
 }
