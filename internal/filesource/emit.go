@@ -7,6 +7,7 @@ import (
 
 	log "github.com/sirupsen/logrus"
 
+	"github.com/estuary/connectors/internal/filesource/sweep"
 	"github.com/estuary/connectors/protocol"
 	"github.com/estuary/connectors/protocol/source"
 )
@@ -18,6 +19,9 @@ type emitter struct {
 	ended     bool  // a file did since
 	patched   time.Time
 	documents int64
+
+	archived      int // objects of this sweep that have to be restored first
+	firstArchived string
 }
 
 // run takes the chunks of all units, until the planner has closed them.
@@ -116,6 +120,11 @@ func (e *emitter) apply(c *chunk) (problem error) {
 			e.machine.Gone(s.object.Key)
 			e.ended = true
 		case deferred:
+			if s.why == sweep.Archived {
+				if e.archived++; e.archived == 1 {
+					e.firstArchived = e.settings.name(s.object.Key)
+				}
+			}
 			full, err := e.machine.Deferred(s.object, s.why)
 			if full {
 				log.Warn("more archived objects wait to be restored than can be remembered: further ones are not read when they are")
@@ -129,6 +138,14 @@ func (e *emitter) apply(c *chunk) (problem error) {
 		}
 	}
 	return nil
+}
+
+// tellArchived says once a sweep that objects were passed over: there may be millions of them.
+func (e *emitter) tellArchived() {
+	if e.archived > 0 {
+		log.WithField("files", e.archived).Warnf("archived objects are passed over until they are restored, the first of them is %s", e.firstArchived)
+	}
+	e.archived = 0
 }
 
 // due tells whether a patch may ride: at the end of a file, or now and then inside one, but never so often that a runner that is sent the whole state each
