@@ -45,9 +45,12 @@ func (s Store) discoversAndReads(t *testing.T) {
 	}
 	o := v.read(v.config(""), nil)
 	v.want(o.records, "a b+ü.json 0 1", "a b+ü.json 1 2", "c/d.csv 0 ", "e.json 0 3")
+	if len(o.states) != 1 || o.states[0].records != len(o.records) {
+		t.Errorf("a small read has %d states, want one, at its end", len(o.states))
+	}
 	opened := v.server.Requests(servetest.Get)
-	if again := v.read(v.config(""), o.last()); len(again.records) > 0 || v.server.Requests(servetest.Get) != opened {
-		t.Errorf("the second run reads %q, and has opened %d objects", again.records, v.server.Requests(servetest.Get)-opened)
+	if again := v.read(v.config(""), o.last()); len(again.records) > 0 || len(again.states) != 1 || v.server.Requests(servetest.Get) != opened {
+		t.Errorf("the second run reads %q, writes %d states, and has opened %d objects", again.records, len(again.states), v.server.Requests(servetest.Get)-opened)
 	}
 }
 
