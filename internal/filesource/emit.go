@@ -18,6 +18,7 @@ type emitter struct {
 	bytes     int64 // of documents since the last patch
 	ended     bool  // a file did since
 	patched   time.Time
+	stated    bool // a patch was written in this run
 	documents int64
 
 	archived      int // objects of this sweep that have to be restored first
@@ -164,15 +165,25 @@ func (e *emitter) patch(b *source.Batch) {
 	e.mu.Lock()
 	b.Patch(e.binding, e.machine.AppendPatch(nil))
 	e.mu.Unlock()
-	e.bytes, e.ended, e.patched = 0, false, e.now()
+	e.bytes, e.ended, e.patched, e.stated = 0, false, e.now(), true
 }
 
-// checkpoint writes a state.
+// checkpoint writes a state, unless the last one of this run said the same.
 func (e *emitter) checkpoint() error {
+	if e.stated && e.bytes == 0 && !e.pending() {
+		return nil
+	}
 	b := e.out.NewBatch()
 	e.patch(b)
 	_, err := e.out.Emit(b)
 	return err
+}
+
+// pending tells whether a patch would say anything.
+func (e *emitter) pending() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.machine.Pending()
 }
 
 // idle writes a state at the end of a sweep, unless it would say nothing but that there was one.
