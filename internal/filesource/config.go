@@ -33,7 +33,7 @@ type Advanced struct {
 	Horizon         time.Duration `json:"horizon" title:"Horizon" doc:"Objects younger than this wait for the next look at the bucket. 0s: none waits." default:"0s" min:"0s"`
 	PollInterval    time.Duration `json:"pollInterval" title:"Poll interval" doc:"Time between two looks at the bucket while tailing, or five times what listing it took if that is longer." default:"1m" min:"1s"`
 	OnFileError     string        `json:"onFileError" title:"On a file error" doc:"When a file cannot be read as it is: fail, or skip the rest of it, warn, and read it anew when it or the parser's configuration has changed." default:"fail" enum:"fail,skip"`
-	MinimumModified string        `json:"minimumModified,omitempty" title:"Minimum modified" doc:"Objects that were modified before this time are not read; RFC 3339." example:"2024-01-01T00:00:00Z"`
+	MinimumModified string        `json:"minimumModified,omitempty" title:"Minimum modified" doc:"Objects that were modified before this time are not read; RFC 3339." alias:"minimum_modified" example:"2024-01-01T00:00:00Z"`
 	AscendingKeys   bool          `json:"ascendingKeys" title:"Ascending keys" doc:"Keys only ever grow, as those that begin with a time: each look at the bucket begins behind the greatest key. What appears before it is never read." alias:"/ascendingKeys"`
 	RequesterPays   bool          `json:"requesterPays" title:"Requester pays" doc:"Pay for requests and transfer, of buckets that ask for it."`
 	Sample          bool          `json:"sample" title:"Sample" doc:"Look into up to 10 files during discovery, so that the stream's schema names their fields." default:"true"`
@@ -59,7 +59,10 @@ func NewSettings(p Place, r Reading) (*Settings, error) {
 	}
 	s.Prefix = p.Prefix
 	if rest := withoutScheme(p.Prefix); rest != p.Prefix {
-		s.Prefix = strings.TrimPrefix(strings.TrimPrefix(rest, s.Bucket), "/")
+		var bucket string
+		if bucket, s.Prefix, _ = strings.Cut(rest, "/"); bucket != s.Bucket {
+			bad(fmt.Sprintf("prefix %q is in another bucket than %s", p.Prefix, s.Bucket), "give the bucket's name as bucket, and what follows it as prefix")
+		}
 	}
 	s.Prefix = strings.TrimLeft(s.Prefix, "/")
 	compile := func(field, expression string) *regexp.Regexp {

@@ -130,6 +130,7 @@ func (r *reader) sweep(ctx context.Context) (end sweep.End, err error) {
 	err = r.emitter.run(inner, units)
 	cancel(nil)
 	running.Wait()
+	r.emitter.tellArchived()
 	if err != nil {
 		return end, err
 	}

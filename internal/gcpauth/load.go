@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"strings"
 
 	"cloud.google.com/go/auth"
 	"cloud.google.com/go/auth/credentials"
@@ -56,8 +57,26 @@ func Problem(ctx context.Context, err error) error {
 	}
 	p := &protocol.Problem{Kind: protocol.Transient, Summary: "Google Cloud gives no token: " + err.Error(), Err: err}
 	refused, ok := errors.AsType[*auth.Error](err)
-	if ok && refused.Response != nil && refused.Response.StatusCode < 500 && refused.Response.StatusCode != http.StatusTooManyRequests {
-		p.Kind, p.Fix = protocol.Config, "check that the key still exists and its account is enabled"
+	if ok && refused.Response != nil {
+		p.Summary = "Google Cloud gives no token: " + reason(refused)
+		if code := refused.Response.StatusCode; code < 500 && code != http.StatusTooManyRequests {
+			p.Kind, p.Fix = protocol.Config, "check that the key still exists and its account is enabled"
+		}
 	}
 	return p
+}
+
+// reason is what an answer says in one sentence (RFC 6749, 5.2). The library's own text has its body in it, line by line.
+func reason(refused *auth.Error) string {
+	var body struct {
+		Code        string `json:"error"`
+		Description string `json:"error_description"`
+	}
+	if err := json.Unmarshal(refused.Body, &body); err != nil || body.Code == "" {
+		return refused.Response.Status
+	}
+	if body.Description == "" {
+		return body.Code
+	}
+	return strings.TrimSuffix(body.Description, ".") + " (" + body.Code + ")"
 }

@@ -50,6 +50,9 @@ func (b *Bucket) problem(ctx context.Context, doing, key string, err error) erro
 	case code == "InvalidObjectState":
 		return is(blob.ErrArchived)
 	case code == "InvalidAccessKeyId" || code == "SignatureDoesNotMatch":
+		if c := b.config.Credentials; c != nil && (c.Default != nil || c.Role != nil) {
+			return person("check the AWS credentials of the environment")
+		}
 		return person("check awsAccessKeyId and awsSecretAccessKey")
 	case code == "ExpiredToken" || code == "InvalidToken" || code == "TokenRefreshRequired":
 		return person("renew the credentials of the environment")
