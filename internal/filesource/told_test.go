@@ -74,7 +74,7 @@ func TestCheck_WarnsWhereThereIsNothingToRead(t *testing.T) {
 
 func TestRead_TellsTheCureOfABadFile(t *testing.T) {
 	for name, c := range map[string]struct{ file, text, cure string }{
-		"an unknown format": {"a.xyz", "a,b", "its first bytes tell the format: set parser.format, or leave the file out with advanced.exclude"},
+		"an unknown format": {"a.xyz", "a,b", "protobuf: or leave the file out with advanced.exclude"},
 		"a bad row":         {"a.csv", "a,b\n1,2\n1,2,3\n", "a.csv: row 2, line 3, byte 8: 3 columns, 2 headers: correct the file, raise errorThreshold"},
 		"a bad file":        {"a.parquet", "PAR2", "replace the file, adapt the parser's options, or leave it out with advanced.exclude"},
 	} {

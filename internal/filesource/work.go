@@ -150,7 +150,7 @@ func (w *worker) file(ctx context.Context, f *file) bool {
 func cure(bad *parser.Error) string {
 	switch {
 	case errors.Is(bad, parser.ErrNoFormat):
-		return "set parser.format, or leave the file out with advanced.exclude"
+		return "or leave the file out with advanced.exclude"
 	case bad.Row > 0 && bad.Kind == parser.KindData:
 		return "correct the file, raise errorThreshold among the parser's options of its format, or set advanced.onFileError to skip"
 	}

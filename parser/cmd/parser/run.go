@@ -64,7 +64,7 @@ func run(p process) int {
 			entry = log.WithFields(place(bad))
 		}
 		if errors.Is(e, parser.ErrNoFormat) {
-			e = &protocol.Problem{Kind: protocol.Config, Summary: e.Error(), Fix: "set format in the config, or give the file's name with --file", Err: e}
+			e = &protocol.Problem{Kind: protocol.Config, Summary: bad.File + ": " + parser.ErrNoFormat.Error(), Fix: "set format in the config, or give the file's name with --file", Err: e}
 		}
 		entry.Error(e)
 	}
