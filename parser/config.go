@@ -25,6 +25,7 @@ type Config struct {
 	JSON     *JSON     `json:"json" title:"JSON" doc:"Options of JSON where the format is detected." hidden:"true"`
 	W3C      *W3C      `json:"w3cExtendedLog" title:"W3C Extended Log" doc:"Options of W3C logs where the format is detected." hidden:"true"`
 	Avro     *Avro     `json:"avro" title:"Avro" doc:"Options of Avro where the format is detected." hidden:"true"`
+	Parquet  *Parquet  `json:"parquet" title:"Parquet" doc:"Options of Parquet where the format is detected." hidden:"true"`
 	Protobuf *Protobuf `json:"protobuf" title:"Protobuf" doc:"Options of Protobuf where the format is detected." hidden:"true"`
 
 	// OnReject hears of each row that is skipped, with at most 4 KiB of it as it stands in the file, valid until it returns. Nil: nobody.

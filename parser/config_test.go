@@ -2,6 +2,7 @@ package parser
 
 import (
 	"encoding/json"
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
@@ -126,11 +127,25 @@ func TestFormat_HasTwoForms(t *testing.T) {
 	}
 }
 
+// Where the format is detected its options stand at the root, those of every format.
+func TestConfig_OptionsOfDetectedFormats(t *testing.T) {
+	c := configOf(t, `{"csv":{"errorThreshold":1},"tsv":{"errorThreshold":2},"json":{"errorThreshold":3},"w3cExtendedLog":{"errorThreshold":4},`+
+		`"avro":{"errorThreshold":5},"parquet":{"errorThreshold":6},"protobuf":{"errorThreshold":7}}`)
+	got := []int{
+		c.delimited(csvKind).ErrorThreshold, c.delimited(tsvKind).ErrorThreshold, c.json().ErrorThreshold, c.w3c().ErrorThreshold,
+		c.avro().ErrorThreshold, c.parquet().ErrorThreshold, c.protobuf().ErrorThreshold,
+	}
+	if fmt.Sprint(got) != "[1 2 3 4 5 6 7]" {
+		t.Errorf("got %v", got)
+	}
+}
+
 func TestValidate_TellsAllAtOnce(t *testing.T) {
 	for _, c := range []struct{ config, want string }{
 		{`{"format":{"type":"csv","config":{}},"csv":{}}`, "format.config and csv are both given: keep format.config and remove csv"},
 		{`{"format":{"type":"tsv","config":{}},"tsv":{}}`, "format.config and tsv are both given"},
 		{`{"format":{"type":"json","config":{}},"json":{}}`, "format.config and json are both given"},
+		{`{"format":{"type":"parquet","config":{}},"parquet":{}}`, "format.config and parquet are both given"},
 		{`{"fileExtensionMappings":{"x":"cvs"}}`, `fileExtensionMappings maps "x" to the format "cvs", which is none of csv, tsv, json`},
 		{`{"contentTypeMappings":{"text/x":"xls"}}`, `contentTypeMappings maps "text/x" to the format "xls"`},
 		{`{"addValues":{"x":1}}`, `addValues has the key "x", which is no JSON pointer`},
@@ -161,8 +176,11 @@ func TestValidate_TellsAllAtOnce(t *testing.T) {
 
 func TestRefuseReserved(t *testing.T) {
 	err := configOf(t, `{"addRecordOffset":"/n","addValues":{"/a":1},"filename":"x","projections":{"a":"/b"},"schema":{}}`).RefuseReserved()
-	for _, field := range []string{"addRecordOffset", "addValues", "filename", "projections", "schema"} {
-		if err == nil || !strings.Contains(err.Error(), "parser."+field+" is given, but the connector sets it: remove it") {
+	for field, fix := range map[string]string{
+		"addRecordOffset": "remove it", "addValues": "remove it", "filename": "remove it",
+		"projections": "give the stream projections instead", "schema": "give the stream a schema instead",
+	} {
+		if err == nil || !strings.Contains(err.Error(), "parser."+field+" is given, but the connector sets it: "+fix) {
 			t.Errorf("%s: got %v", field, err)
 		}
 	}

@@ -99,6 +99,9 @@ func clip(s string) string {
 	return s[:end] + "…"
 }
 
+// ErrNoFormat says that the format has to be given. Errors that wrap it name the place in the configuration of a source.
+var ErrNoFormat = errors.New("neither its name nor its content type nor its first bytes tell the format")
+
 // fileError is about the file as a whole.
 func fileError(kind Kind, format string, args ...any) *Error {
 	err := fmt.Errorf(format, args...)

@@ -29,11 +29,11 @@ type (
 	}
 	// CSVFormat has those of CSV.
 	CSVFormat struct {
-		Config *CSV `json:"config" title:"Options" doc:"Options of CSV."`
+		Config *CSV `json:"config" title:"Options" doc:"Options of delimited text."`
 	}
 	// TSVFormat has those of CSV.
 	TSVFormat struct {
-		Config *CSV `json:"config" title:"Options" doc:"Options of TSV."`
+		Config *CSV `json:"config" title:"Options" doc:"Options of delimited text."`
 	}
 	// JSONFormat has those of JSON.
 	JSONFormat struct {
@@ -251,6 +251,9 @@ func (c *Config) avro() Avro {
 func (c *Config) parquet() Parquet {
 	if c.Format.Parquet != nil && c.Format.Parquet.Config != nil {
 		return *c.Format.Parquet.Config
+	}
+	if c.Parquet != nil {
+		return *c.Parquet
 	}
 	return Parquet{}
 }

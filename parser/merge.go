@@ -55,18 +55,20 @@ func orElse(user, defaults reflect.Value) reflect.Value {
 // RefuseReserved tells which fields a user of a connector has set that only the connector may: a document's key depends on them.
 func (c *Config) RefuseReserved() error {
 	var problems []error
+	const remove = "remove it"
 	for _, f := range []struct {
 		name string
 		set  bool
+		fix  string
 	}{
-		{"addRecordOffset", c.AddRecordOffset != ""},
-		{"addValues", len(c.AddValues) > 0},
-		{"filename", c.Filename != ""},
-		{"projections", len(c.Projections) > 0},
-		{"schema", len(c.Schema) > 0},
+		{"addRecordOffset", c.AddRecordOffset != "", remove},
+		{"addValues", len(c.AddValues) > 0, remove},
+		{"filename", c.Filename != "", remove},
+		{"projections", len(c.Projections) > 0, "give the stream projections instead"},
+		{"schema", len(c.Schema) > 0, "give the stream a schema instead"},
 	} {
 		if f.set {
-			problems = append(problems, fmt.Errorf("parser.%s is given, but the connector sets it: remove it", f.name))
+			problems = append(problems, fmt.Errorf("parser.%s is given, but the connector sets it: %s", f.name, f.fix))
 		}
 	}
 	return errors.Join(problems...)

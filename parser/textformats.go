@@ -47,7 +47,7 @@ func (r *Reader) beginText(d described, in *opened, k, explicit kind, from posit
 		t.close()
 		return nil
 	}
-	return fileError(KindConfig, "neither its name nor its content type nor its first bytes tell the format: set parser.format to one of %s", kindNames())
+	return fileError(KindConfig, "%w: set parser.format to one of %s", ErrNoFormat, kindNames())
 }
 
 // setThreshold makes the window that holds rows back.

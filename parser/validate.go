@@ -26,6 +26,7 @@ func (c *Config) Validate() error {
 		{"json", c.Format.JSON != nil && c.Format.JSON.Config != nil, c.JSON != nil},
 		{"w3cExtendedLog", c.Format.W3C != nil && c.Format.W3C.Config != nil, c.W3C != nil},
 		{"avro", c.Format.Avro != nil && c.Format.Avro.Config != nil, c.Avro != nil},
+		{"parquet", c.Format.Parquet != nil && c.Format.Parquet.Config != nil, c.Parquet != nil},
 		{"protobuf", c.Format.Protobuf != nil && c.Format.Protobuf.Config != nil, c.Protobuf != nil},
 	} {
 		if twice.inside && twice.old {

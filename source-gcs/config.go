@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 
 	"github.com/estuary/connectors/internal/filesource"
 	"github.com/estuary/connectors/internal/gcpauth"
@@ -20,14 +21,12 @@ type config struct {
 
 // Validate looks at what the schema of the configuration cannot say. It touches no network.
 func (c *config) Validate() error {
-	if _, err := filesource.NewSettings(c.Place, c.Reading); err != nil {
-		return err
-	}
+	_, err := filesource.NewSettings(c.Place, c.Reading)
 	if c.Key != "" && c.Credentials != (gcpauth.Credentials{}) {
-		return &protocol.Problem{Kind: protocol.Config, Summary: "credentials are given twice: as credentials, and as googleCredentials", Fix: "remove the latter"}
+		return errors.Join(err, &protocol.Problem{Kind: protocol.Config, Summary: "credentials are given twice: as credentials, and as googleCredentials", Fix: "remove the latter"})
 	}
-	_, err := c.login()
-	return err
+	_, noKey := c.login()
+	return errors.Join(err, noKey)
 }
 
 // login is the way to log in, from either place; none is anonymous.

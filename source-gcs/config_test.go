@@ -8,7 +8,9 @@ import (
 	"time"
 
 	"github.com/estuary/connectors/internal/filesource"
+	"github.com/estuary/connectors/internal/filesource/filesourcetest"
 	"github.com/estuary/connectors/internal/golden"
+	"github.com/estuary/connectors/parser/parsertest"
 	configs "github.com/estuary/connectors/protocol/config"
 )
 
@@ -16,6 +18,17 @@ import (
 
 func TestReadme_Config(t *testing.T) {
 	golden.Section(t, "README.md", "config", configs.ReadmeTable[config]())
+}
+
+func TestReadme_Types(t *testing.T) {
+	golden.Section(t, "README.md", "types", parsertest.TypeTable(t))
+}
+
+func TestReadme_Example(t *testing.T) {
+	c, err := configs.Decode[config](filesourcetest.ReadmeExample(t))
+	if err != nil || c.MatchKeys == "" || len(c.Advanced.Exclude) == 0 {
+		t.Errorf("%+v, %v", c, err)
+	}
 }
 
 // A difference here is a change of what people have stored: it needs an alias or a migration, and a line in the changelog.
@@ -80,14 +93,20 @@ func TestConfig_DefaultsAndOlderPlaces(t *testing.T) {
 	if a.Endpoint != "http://localhost:4443" || !a.AscendingKeys || a.Lookback != 72*time.Hour || a.Horizon != 0 || a.PollInterval != time.Minute || a.OnFileError != "fail" || !a.Sample {
 		t.Errorf("got %+v", a)
 	}
+	if older, err := configs.Decode[config]([]byte(`{"bucket":"b","advanced":{"minimum_modified":"2024-01-01T00:00:00Z"}}`)); err != nil || older.Advanced.MinimumModified != "2024-01-01T00:00:00Z" {
+		t.Errorf("%+v, %v", older.Advanced, err)
+	}
 	if c.Parser.Format.CSV == nil || c.Parser.CSV == nil || c.Parser.CSV.Delimiter != ";" {
 		t.Errorf("the parser's configuration is %+v", c.Parser)
 	}
 	for text, problem := range map[string]string{
-		`{"bucket":"b/c"}`: "no name of a bucket",
-		`{"bucket":"b","parser":{"addValues":{"/a":1}}}`: "addValues",
-		`{"bucket":"b","matchKeys":"("}`:                 "no regular expression",
-		`{"bucket":"b","bukket":"c"}`:                    "bukket",
+		`{"bucket":"b/c"}`:                                                        "no name of a bucket",
+		`{"bucket":"b","endpoint":"localhost:9000"}`:                              `advanced.endpoint "localhost:9000" is no URL`,
+		`{"bucket":"b","parser":{"schema":{},"filename":"x"}}`:                    "the connector sets it",
+		`{"bucket":"b","endpoint":"http://a","advanced":{"endpoint":"http://b"}}`: `"advanced.endpoint" and "endpoint" mean the same`,
+		`{"bucket":"b","parser":{"addValues":{"/a":1}}}`:                          "addValues",
+		`{"bucket":"b","matchKeys":"("}`:                                          "no regular expression",
+		`{"bucket":"b","bukket":"c"}`:                                             "bukket",
 	} {
 		if _, err := configs.Decode[config]([]byte(text)); err == nil || !strings.Contains(err.Error(), problem) {
 			t.Errorf("%s: %v, want %s", text, err, problem)

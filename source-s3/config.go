@@ -1,6 +1,8 @@
 package main
 
 import (
+	"errors"
+
 	"github.com/estuary/connectors/internal/awsauth"
 	"github.com/estuary/connectors/internal/filesource"
 	"github.com/estuary/connectors/protocol"
@@ -20,12 +22,10 @@ type config struct {
 
 // Validate looks at what the schema of the configuration cannot say. It touches no network.
 func (c *config) Validate() error {
-	if _, err := filesource.NewSettings(c.Place, c.Reading); err != nil {
-		return err
-	}
+	_, err := filesource.NewSettings(c.Place, c.Reading)
 	flat := c.AccessKeyID != "" || c.SecretAccessKey != ""
 	problem := func(summary, fix string) error {
-		return &protocol.Problem{Kind: protocol.Config, Summary: summary, Fix: fix}
+		return errors.Join(err, &protocol.Problem{Kind: protocol.Config, Summary: summary, Fix: fix})
 	}
 	switch {
 	case flat && c.Credentials != awsauth.Credentials{}:
@@ -33,7 +33,7 @@ func (c *config) Validate() error {
 	case flat && (c.AccessKeyID == "" || c.SecretAccessKey == ""):
 		return problem("of awsAccessKeyId and awsSecretAccessKey only one is given", "give both, or none for a public bucket")
 	}
-	return nil
+	return err
 }
 
 // login is the way to log in, from either place; none is anonymous.

@@ -16,6 +16,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials/stscreds"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 	"github.com/aws/smithy-go"
+	"github.com/aws/smithy-go/logging"
+	log "github.com/sirupsen/logrus"
 
 	"github.com/estuary/connectors/protocol"
 )
@@ -32,11 +34,14 @@ func Load(ctx context.Context, c *Credentials, region string) (aws.Config, error
 	if c.Role == nil && c.Default == nil {
 		return explicit(c, region)
 	}
-	loaded, err := config.LoadDefaultConfig(ctx, config.WithHTTPClient(httpClient()), config.WithRegion(region))
+	loaded, err := config.LoadDefaultConfig(ctx, config.WithHTTPClient(httpClient()), config.WithRegion(region), config.WithLogger(toLog{}))
 	if err != nil {
 		return aws.Config{}, unreadable(err)
 	}
 	loaded.Region = orFallback(loaded.Region)
+	if _, err = loaded.Credentials.Retrieve(ctx); err != nil {
+		return aws.Config{}, fetchProblem(ctx, err)
+	}
 	if c.Role != nil {
 		loaded.Credentials = aws.NewCredentialsCache(stscreds.NewAssumeRoleProvider(sts.NewFromConfig(loaded), c.Role.ARN, func(o *stscreds.AssumeRoleOptions) {
 			o.RoleSessionName = "estuary-connectors"
@@ -44,11 +49,18 @@ func Load(ctx context.Context, c *Credentials, region string) (aws.Config, error
 				o.ExternalID = &c.Role.ExternalID
 			}
 		}))
-	}
-	if _, err = loaded.Credentials.Retrieve(ctx); err != nil {
-		return aws.Config{}, fetchProblem(ctx, c, err)
+		if _, err = loaded.Credentials.Retrieve(ctx); err != nil {
+			return aws.Config{}, roleProblem(ctx, c.Role, err)
+		}
 	}
 	return loaded, nil
+}
+
+// toLog takes what the SDK would write on stderr in a form of its own. It is about ways that were tried and left again.
+type toLog struct{}
+
+func (toLog) Logf(_ logging.Classification, format string, values ...any) {
+	log.Debugf(format, values...)
 }
 
 // explicit is made of the config alone: the SDK's own loading fails where a variable names a profile that is not there, or a shared file is broken.
@@ -84,18 +96,25 @@ func orFallback(region string) string {
 	return region
 }
 
-func fetchProblem(ctx context.Context, c *Credentials, err error) error {
+func fetchProblem(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	p := &protocol.Problem{Kind: protocol.Config, Summary: "the environment offers no AWS credentials", Fix: "set them there, or choose another way in the config", Err: err}
-	if c.Role != nil {
-		p.Summary, p.Fix = "role "+c.Role.ARN+" cannot be assumed", err.Error()
-		if refused, ok := errors.AsType[smithy.APIError](err); ok {
-			p.Fix = "let its trust policy name us, and the external ID if it demands one: " + refused.ErrorMessage()
-			if refused.ErrorFault() == smithy.FaultServer {
-				p.Kind = protocol.Transient
-			}
+	return &protocol.Problem{
+		Kind: protocol.Config, Summary: "the environment offers no AWS credentials", Err: err,
+		Fix: "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE, or choose another way in the config",
+	}
+}
+
+func roleProblem(ctx context.Context, role *Role, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	p := &protocol.Problem{Kind: protocol.Config, Summary: "role " + role.ARN + " cannot be assumed", Fix: err.Error(), Err: err}
+	if refused, ok := errors.AsType[smithy.APIError](err); ok {
+		p.Fix = "let its trust policy name us, and the external ID if it demands one: " + refused.ErrorMessage()
+		if refused.ErrorFault() == smithy.FaultServer {
+			p.Kind = protocol.Transient
 		}
 	}
 	return p

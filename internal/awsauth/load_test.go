@@ -74,8 +74,10 @@ func TestLoad_MeansTheSameOnEveryMachine(t *testing.T) {
 func TestLoad_TakesWhatTheEnvironmentOffers(t *testing.T) {
 	environment(t)
 	byDefault := &awsauth.Credentials{Default: &awsauth.Default{}}
-	if _, err := awsauth.Load(t.Context(), byDefault, ""); protocol.KindOf(err) != protocol.Config || !strings.Contains(err.Error(), "offers no AWS credentials") {
-		t.Errorf("nothing is there: %v", err)
+	for _, c := range []*awsauth.Credentials{byDefault, {Role: &awsauth.Role{ARN: "arn:aws:iam::1:role/reader"}}} {
+		if _, err := awsauth.Load(t.Context(), c, ""); protocol.KindOf(err) != protocol.Config || !strings.Contains(err.Error(), "offers no AWS credentials: set AWS_ACCESS_KEY_ID") {
+			t.Errorf("nothing is there: %v", err)
+		}
 	}
 	t.Setenv("AWS_ACCESS_KEY_ID", "EK")
 	t.Setenv("AWS_SECRET_ACCESS_KEY", "ES")

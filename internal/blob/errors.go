@@ -1,6 +1,12 @@
 package blob
 
-import "errors"
+import (
+	"errors"
+	"fmt"
+	"net/url"
+
+	"github.com/estuary/connectors/protocol"
+)
 
 // What a caller can tell apart with errors.Is, whatever the store. All else is told by the kind alone (protocol.KindOf): config where a person must act,
 // transient where another try may help.
@@ -14,3 +20,15 @@ var (
 	// ErrDenied says that these credentials may not do this. Of one object it may be true for that object alone.
 	ErrDenied = errors.New("access denied")
 )
+
+// Unanswered is the problem of a request that got no answer: what was being done, the network's own reason without the request's address, and where to look.
+func Unanswered(doing, endpoint string, err error) *protocol.Problem {
+	reason, fix := err, "check the network"
+	if request, ok := errors.AsType[*url.Error](err); ok {
+		reason = request.Err
+	}
+	if endpoint != "" {
+		fix += ", and advanced.endpoint, which is " + endpoint
+	}
+	return &protocol.Problem{Kind: protocol.Transient, Summary: fmt.Sprintf("%s: no answer came: %v", doing, reason), Fix: fix, Err: err}
+}

@@ -1,7 +1,9 @@
 package filesource
 
 import (
+	"errors"
 	"fmt"
+	"net/url"
 	"regexp"
 	"strings"
 	"time"
@@ -19,19 +21,19 @@ type Place struct {
 
 // Reading says how they are read: the last part.
 type Reading struct {
-	Parser   parser.Config `json:"parser" title:"Parser" doc:"How files become documents; everything is detected unless set."`
+	Parser   parser.Config `json:"parser" title:"Parser" doc:"How files become documents; everything is detected unless set." hides:"filename,addRecordOffset,addValues,projections,schema"`
 	Advanced Advanced      `json:"advanced" title:"Advanced" doc:"Rarely needed." advanced:"true"`
 }
 
 // Advanced are the settings that are rarely needed.
 type Advanced struct {
-	Endpoint        string        `json:"endpoint,omitempty" title:"Endpoint" doc:"URL of the service, for others than the cloud's own; file:///data reads the directory /data/<bucket> instead." alias:"/endpoint" example:"http://localhost:9000"`
+	Endpoint        string        `json:"endpoint,omitempty" title:"Endpoint" doc:"URL of the service, for others than the cloud's own, with http:// or https://; file:///data reads the directory /data/<bucket> instead." alias:"/endpoint" example:"http://localhost:9000"`
 	Exclude         []string      `json:"exclude,omitempty" title:"Exclude" doc:"Objects are not read whose bucket/key holds a match of one of these regular expressions (RE2)." example:"/_temporary/"`
 	Lookback        time.Duration `json:"lookback" title:"Look-back" doc:"How long an object may take to appear after the time that the store gives it: a multipart upload has the time at which it began." default:"72h" min:"0s"`
 	Horizon         time.Duration `json:"horizon" title:"Horizon" doc:"Objects younger than this wait for the next look at the bucket. 0s: none waits." default:"0s" min:"0s"`
 	PollInterval    time.Duration `json:"pollInterval" title:"Poll interval" doc:"Time between two looks at the bucket while tailing, or five times what listing it took if that is longer." default:"1m" min:"1s"`
-	OnFileError     string        `json:"onFileError" title:"On a file error" doc:"When a file cannot be read as it is: fail, or skip the rest of it, warn, and read it when it has changed." default:"fail" enum:"fail,skip"`
-	MinimumModified string        `json:"minimumModified,omitempty" title:"Minimum modified" doc:"Objects that were modified before this time are not read; RFC 3339." example:"2024-01-01T00:00:00Z"`
+	OnFileError     string        `json:"onFileError" title:"On a file error" doc:"When a file cannot be read as it is: fail, or skip the rest of it, warn, and read it anew when it or the parser's configuration has changed." default:"fail" enum:"fail,skip"`
+	MinimumModified string        `json:"minimumModified,omitempty" title:"Minimum modified" doc:"Objects that were modified before this time are not read; RFC 3339." alias:"minimum_modified" example:"2024-01-01T00:00:00Z"`
 	AscendingKeys   bool          `json:"ascendingKeys" title:"Ascending keys" doc:"Keys only ever grow, as those that begin with a time: each look at the bucket begins behind the greatest key. What appears before it is never read." alias:"/ascendingKeys"`
 	RequesterPays   bool          `json:"requesterPays" title:"Requester pays" doc:"Pay for requests and transfer, of buckets that ask for it."`
 	Sample          bool          `json:"sample" title:"Sample" doc:"Look into up to 10 files during discovery, so that the stream's schema names their fields." default:"true"`
@@ -46,50 +48,64 @@ type Settings struct {
 	earliest time.Time
 }
 
-// NewSettings checks what the schema of a configuration cannot say. It touches no network.
+// NewSettings checks what the schema of a configuration cannot say, and tells all of it at once. It touches no network.
 func NewSettings(p Place, r Reading) (*Settings, error) {
 	s := &Settings{Place: p, Reading: r}
+	var problems []error
+	bad := func(summary, fix string) { problems = append(problems, configProblem(summary, fix)) }
 	s.Bucket = strings.TrimSuffix(withoutScheme(p.Bucket), "/")
 	if s.Bucket == "" || strings.Contains(s.Bucket, "/") {
-		return nil, configProblem(fmt.Sprintf("bucket %q is no name of a bucket", p.Bucket), "give the name alone, and what follows it as the prefix")
+		bad(fmt.Sprintf("bucket %q is no name of a bucket", p.Bucket), "give the name alone, and what follows it as the prefix")
 	}
 	s.Prefix = p.Prefix
 	if rest := withoutScheme(p.Prefix); rest != p.Prefix {
-		s.Prefix = strings.TrimPrefix(strings.TrimPrefix(rest, s.Bucket), "/")
+		var bucket string
+		if bucket, s.Prefix, _ = strings.Cut(rest, "/"); bucket != s.Bucket {
+			bad(fmt.Sprintf("prefix %q is in another bucket than %s", p.Prefix, s.Bucket), "give the bucket's name as bucket, and what follows it as prefix")
+		}
 	}
 	s.Prefix = strings.TrimLeft(s.Prefix, "/")
-	compile := func(field, expression string) (*regexp.Regexp, error) {
+	compile := func(field, expression string) *regexp.Regexp {
 		re, err := regexp.Compile(expression)
 		if err != nil {
-			return nil, configProblem(fmt.Sprintf("%s %q is no regular expression", field, expression), err.Error())
+			bad(fmt.Sprintf("%s %q is no regular expression", field, expression), err.Error())
 		}
-		return re, nil
+		return re
 	}
-	var err error
 	if p.MatchKeys != "" {
-		if s.match, err = compile("matchKeys", p.MatchKeys); err != nil {
-			return nil, err
-		}
+		s.match = compile("matchKeys", p.MatchKeys)
 	}
 	for _, expression := range r.Advanced.Exclude {
-		excluded, problem := compile("advanced.exclude", expression)
-		if problem != nil {
-			return nil, problem
-		}
-		s.exclude = append(s.exclude, excluded)
+		s.exclude = append(s.exclude, compile("advanced.exclude", expression))
 	}
 	if text := r.Advanced.MinimumModified; text != "" {
+		var err error
 		if s.earliest, err = time.Parse(time.RFC3339, text); err != nil {
-			return nil, configProblem(fmt.Sprintf("advanced.minimumModified %q is no time", text), "write it as 2024-01-01T00:00:00Z")
+			bad(fmt.Sprintf("advanced.minimumModified %q is no time", text), "write it as 2024-01-01T00:00:00Z")
 		}
 	}
-	if err := s.Parser.RefuseReserved(); err != nil {
-		return nil, configProblem("the parser's configuration cannot be used", err.Error())
+	if text := r.Advanced.Endpoint; !isEndpoint(text) {
+		bad(fmt.Sprintf("advanced.endpoint %q is no URL", text), "write it as https://storage.example.com, or as file:///data for a directory, which begins with /")
 	}
-	if err := s.Parser.Validate(); err != nil {
-		return nil, configProblem("the parser's configuration cannot be used", err.Error())
+	for _, err := range protocol.Problems(s.Parser.RefuseReserved()) {
+		bad(err.Error(), "")
+	}
+	for _, err := range protocol.Problems(s.Parser.Validate()) {
+		bad("the parser's configuration cannot be used", err.Error())
+	}
+	if len(problems) > 0 {
+		return nil, errors.Join(problems...)
 	}
 	return s, nil
+}
+
+// isEndpoint tells whether a text is a URL of a service or of a directory; the empty one stands for the cloud's own.
+func isEndpoint(text string) bool {
+	if dir, local := strings.CutPrefix(text, "file://"); local {
+		return strings.HasPrefix(dir, "/")
+	}
+	u, err := url.Parse(text)
+	return text == "" || err == nil && u.Host != "" && (u.Scheme == "http" || u.Scheme == "https")
 }
 
 func configProblem(summary, fix string) *protocol.Problem {

@@ -7,6 +7,7 @@ import (
 
 	log "github.com/sirupsen/logrus"
 
+	"github.com/estuary/connectors/internal/filesource/sweep"
 	"github.com/estuary/connectors/protocol"
 	"github.com/estuary/connectors/protocol/source"
 )
@@ -17,7 +18,13 @@ type emitter struct {
 	bytes     int64 // of documents since the last patch
 	ended     bool  // a file did since
 	patched   time.Time
+	stated    bool // a patch was written in this run
 	documents int64
+	files     int   // read to their ends in this sweep
+	before    int64 // documents of the sweeps before
+
+	archived      int // objects of this sweep that have to be restored first
+	firstArchived string
 }
 
 // run takes the chunks of all units, until the planner has closed them.
@@ -112,10 +119,16 @@ func (e *emitter) apply(c *chunk) (problem error) {
 		case done:
 			e.machine.Done(s.object)
 			e.ended = true
+			e.files++
 		case gone:
 			e.machine.Gone(s.object.Key)
 			e.ended = true
 		case deferred:
+			if s.why == sweep.Archived {
+				if e.archived++; e.archived == 1 {
+					e.firstArchived = e.settings.name(s.object.Key)
+				}
+			}
 			full, err := e.machine.Deferred(s.object, s.why)
 			if full {
 				log.Warn("more archived objects wait to be restored than can be remembered: further ones are not read when they are")
@@ -129,6 +142,14 @@ func (e *emitter) apply(c *chunk) (problem error) {
 		}
 	}
 	return nil
+}
+
+// tellArchived says once a sweep that objects were passed over: there may be millions of them.
+func (e *emitter) tellArchived() {
+	if e.archived > 0 {
+		log.WithField("files", e.archived).Warnf("archived objects are passed over until they are restored, the first of them is %s", e.firstArchived)
+	}
+	e.archived = 0
 }
 
 // due tells whether a patch may ride: at the end of a file, or now and then inside one, but never so often that a runner that is sent the whole state each
@@ -147,15 +168,33 @@ func (e *emitter) patch(b *source.Batch) {
 	e.mu.Lock()
 	b.Patch(e.binding, e.machine.AppendPatch(nil))
 	e.mu.Unlock()
-	e.bytes, e.ended, e.patched = 0, false, e.now()
+	e.bytes, e.ended, e.patched, e.stated = 0, false, e.now(), true
 }
 
-// checkpoint writes a state.
+// checkpoint writes a state, unless the last one of this run said the same.
 func (e *emitter) checkpoint() error {
+	if e.stated && e.bytes == 0 && !e.pending() {
+		return nil
+	}
 	b := e.out.NewBatch()
 	e.patch(b)
 	_, err := e.out.Emit(b)
 	return err
+}
+
+// told logs what a sweep has read, if anything.
+func (e *emitter) told() {
+	if e.files > 0 {
+		log.WithFields(log.Fields{"files": e.files, "documents": e.documents - e.before}).Info("everything that is new in the bucket was read")
+	}
+	e.files, e.before = 0, e.documents
+}
+
+// pending tells whether a patch would say anything.
+func (e *emitter) pending() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.machine.Pending()
 }
 
 // idle writes a state at the end of a sweep, unless it would say nothing but that there was one.

@@ -130,9 +130,11 @@ func (r *reader) sweep(ctx context.Context) (end sweep.End, err error) {
 	err = r.emitter.run(inner, units)
 	cancel(nil)
 	running.Wait()
+	r.emitter.tellArchived()
 	if err != nil {
 		return end, err
 	}
+	r.emitter.told()
 	end = r.machine.End()
 	if end.Short {
 		log.WithField("lookback", end.Left.String()).Warnf("more objects are inside the look-back than can be remembered; what appears with a time more than %s before the newest object is not read", end.Left)

@@ -49,7 +49,11 @@ func (s *Source) Check(ctx context.Context, _ string, bs []protocol.Binding) err
 	if err != nil {
 		return err
 	}
-	return blob.Check(ctx, bucket, s.settings.Prefix)
+	if err := blob.Check(ctx, bucket, s.settings.Prefix); err != nil {
+		return err
+	}
+	_, err = s.firstPage(ctx, bucket)
+	return err
 }
 
 // Discover tells the one stream.

@@ -272,6 +272,8 @@ func TestSettings(t *testing.T) {
 		{"b", "a/", "b/a", ""},
 		{"b", "/a/b", "b/a/b", ""},
 		{"gs://b", "gs://b/a/", "b/a", ""},
+		{"s3://b/", "s3://b", "b", ""},
+		{"b", "s3://bb/a/", "", `prefix "s3://bb/a/" is in another bucket than b`},
 		{"b/c", "", "", `bucket "b/c" is no name of a bucket`},
 		{"", "", "", "no name"},
 	} {
@@ -290,6 +292,15 @@ func TestSettings(t *testing.T) {
 	} {
 		if _, err := NewSettings(Place{Bucket: "b"}, r); err == nil || !strings.Contains(err.Error(), problem) {
 			t.Errorf("%s: %v", problem, err)
+		}
+	}
+	for endpoint, ok := range map[string]bool{
+		"": true, "http://localhost:9000": true, "https://a.b/c/": true, "file:///data": true, "file:///": true, "file:///with blank/%": true,
+		"localhost:9000": false, "a.b": false, "file://data": false, "file:/data": false, "/data": false, "s3://b": false, "http://": false,
+	} {
+		_, err := NewSettings(Place{Bucket: "b"}, Reading{Advanced: Advanced{Endpoint: endpoint}})
+		if (err == nil) != ok || err != nil && !strings.Contains(err.Error(), "file:///data") {
+			t.Errorf("endpoint %q: %v", endpoint, err)
 		}
 	}
 	if _, err := NewSettings(Place{Bucket: "b", MatchKeys: "("}, Reading{}); err == nil {

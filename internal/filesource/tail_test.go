@@ -65,13 +65,36 @@ func TestTail_SweepsUntilItIsStopped(t *testing.T) {
 	if len(changed.documents) != 5 || changed.states[len(changed.states)-1].documents != 5 {
 		t.Errorf("after the third sweep %d documents, want 5 and a state that covers them", len(changed.documents))
 	}
+	w.over <- time.Time{}
+	<-w.asked
 	close(c.stop)
 	if err := <-ended; err != nil {
 		t.Fatal(err)
 	}
 	last := parseOutput(t, printed.Bytes())
-	if len(last.states) != len(changed.states)+1 || !strings.Contains(string(last.states[len(last.states)-1].state), `"sweep":3`) {
+	if len(last.states) != len(changed.states)+1 || !strings.Contains(string(last.states[len(last.states)-1].state), `"sweep":4`) {
 		t.Errorf("at its end it does not tell the number of the sweep")
+	}
+}
+
+func TestStop_DoesNotSayAgainWhatTheLastStateSaid(t *testing.T) {
+	memory, _ := store()
+	put(memory, map[string][]byte{"a": ndjson(2)})
+	c := newCapture(t, memory)
+	w, printed, ended := tailing(t, c)
+	<-w.asked
+	before := parseOutput(t, printed.Bytes())
+	close(c.stop)
+	if err := <-ended; err != nil {
+		t.Fatal(err)
+	}
+	if after := parseOutput(t, printed.Bytes()); len(before.states) == 0 || len(after.states) != len(before.states) {
+		t.Errorf("%d states, and %d after the end", len(before.states), len(after.states))
+	}
+	// A run that finds nothing says so once all the same.
+	c.state, c.tail, c.stop = before.states[len(before.states)-1].state, false, make(chan struct{})
+	if again := c.read(); len(again.states) != 1 || len(again.documents) > 0 {
+		t.Errorf("a run that finds nothing writes %d states and %d documents", len(again.states), len(again.documents))
 	}
 }
 

@@ -133,20 +133,28 @@ func (w *worker) file(ctx context.Context, f *file) bool {
 		}
 		if p, ok := errors.AsType[*parser.Error](err); ok && p.Kind != parser.KindIO {
 			if w.settings.Advanced.OnFileError == "skip" {
-				log.WithField("file", name).Warnf("the rest of the file is skipped until it changes: %v", err)
+				log.WithField("file", name).Warnf("the rest of the file is skipped until it or the parser's configuration changes: %v", err)
 				w.tell(step{kind: deferred, object: object(), why: sweep.Faulty})
 				return true
 			}
-			err = &protocol.Problem{
-				Kind: protocol.Config, Summary: err.Error(), Err: errFile,
-				Fix: "replace the file, adapt the parser's configuration (errorThreshold lets bad rows pass), or set advanced.onFileError to skip",
-			}
+			err = &protocol.Problem{Kind: protocol.Config, Summary: err.Error(), Fix: cure(p), Err: errFile}
 		} else if _, told := errors.AsType[*protocol.Problem](err); !told {
 			err = &protocol.Problem{Kind: protocol.Transient, Summary: fmt.Sprintf("reading %s: %v", name, err), Fix: "try again", Err: err}
 		}
 		w.tell(step{kind: failed, object: object(), err: err})
 		return false
 	}
+}
+
+// cure says what can be done about a file that cannot be read as it is.
+func cure(bad *parser.Error) string {
+	switch {
+	case errors.Is(bad, parser.ErrNoFormat):
+		return "or leave the file out with advanced.exclude"
+	case bad.Row > 0 && bad.Kind == parser.KindData:
+		return "correct the file, raise errorThreshold among the parser's options of its format, or set advanced.onFileError to skip"
+	}
+	return "replace the file, adapt the parser's options, or leave it out with advanced.exclude"
 }
 
 // errReplaced: the file is one that is replaced all the time.

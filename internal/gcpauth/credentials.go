@@ -16,7 +16,7 @@ type Credentials struct {
 
 // Key is a key file's content.
 type Key struct {
-	JSON string `json:"credentials_json" title:"Key" doc:"JSON of the key, as Google Cloud gives it out." secret:"true" multiline:"true"`
+	JSON string `json:"credentials_json" title:"Key" doc:"JSON of the key, as Google Cloud gives it out: a text, or the object itself." secret:"true" multiline:"true" object:"true"`
 }
 
 // Default is the client library's own search.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"strings"
 
 	"cloud.google.com/go/auth"
 	"cloud.google.com/go/auth/credentials"
@@ -23,7 +24,7 @@ func Load(ctx context.Context, c *Credentials, scopes ...string) (*auth.Credenti
 		return nil, nil
 	case c.Key != nil:
 		var head struct{ Type credentials.CredType }
-		if json.Unmarshal([]byte(c.Key.JSON), &head) != nil {
+		if json.Unmarshal([]byte(c.Key.JSON), &head) != nil || head.Type == "" {
 			return nil, noKey(nil)
 		}
 		if head.Type != credentials.ServiceAccount && head.Type != credentials.AuthorizedUser {
@@ -38,7 +39,8 @@ func Load(ctx context.Context, c *Credentials, scopes ...string) (*auth.Credenti
 	default:
 		if made, err = credentials.DetectDefault(options); err != nil {
 			return nil, &protocol.Problem{
-				Kind: protocol.Config, Summary: "the environment offers no Google Cloud credentials", Fix: "set them there, or choose another way in the config", Err: err,
+				Kind: protocol.Config, Summary: "the environment offers no Google Cloud credentials", Err: err,
+				Fix: "set GOOGLE_APPLICATION_CREDENTIALS to the path of a key, log in with gcloud auth application-default login, or choose another way in the config",
 			}
 		}
 	}
@@ -55,8 +57,26 @@ func Problem(ctx context.Context, err error) error {
 	}
 	p := &protocol.Problem{Kind: protocol.Transient, Summary: "Google Cloud gives no token: " + err.Error(), Err: err}
 	refused, ok := errors.AsType[*auth.Error](err)
-	if ok && refused.Response != nil && refused.Response.StatusCode < 500 && refused.Response.StatusCode != http.StatusTooManyRequests {
-		p.Kind, p.Fix = protocol.Config, "check that the key still exists and its account is enabled"
+	if ok && refused.Response != nil {
+		p.Summary = "Google Cloud gives no token: " + reason(refused)
+		if code := refused.Response.StatusCode; code < 500 && code != http.StatusTooManyRequests {
+			p.Kind, p.Fix = protocol.Config, "check that the key still exists and its account is enabled"
+		}
 	}
 	return p
+}
+
+// reason is what an answer says in one sentence (RFC 6749, 5.2). The library's own text has its body in it, line by line.
+func reason(refused *auth.Error) string {
+	var body struct {
+		Code        string `json:"error"`
+		Description string `json:"error_description"`
+	}
+	if err := json.Unmarshal(refused.Body, &body); err != nil || body.Code == "" {
+		return refused.Response.Status
+	}
+	if body.Description == "" {
+		return body.Code
+	}
+	return strings.TrimSuffix(body.Description, ".") + " (" + body.Code + ")"
 }

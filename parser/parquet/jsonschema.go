@@ -77,8 +77,7 @@ func (l *leaf) appendSchema(dst []byte, optional bool) []byte {
 		}
 	case int96:
 		more = `,"format":"date-time"`
-	case interval:
-		more = `,"format":"duration"`
+	case interval, clock, text: // the formats of durations and times know no fractions of seconds and demand a zone
 	case uuid:
 		more = `,"format":"uuid"`
 	case embedded:
@@ -87,7 +86,6 @@ func (l *leaf) appendSchema(dst []byte, optional bool) []byte {
 		more = `,"contentEncoding":"base64"`
 	case null:
 		return append(dst, `{"type":"null"}`...)
-	case clock, text:
 	}
 	dst = append(dst, `{"type":`...)
 	dst = append(appendTypes(dst, optional, types...), more...)

@@ -1,12 +1,14 @@
 package parquet
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/parquet-go/parquet-go/deprecated"
 	"github.com/parquet-go/parquet-go/format"
+	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
 const (
@@ -205,11 +207,48 @@ func TestFile_JSONSchema(t *testing.T) {
 		`"n":{"type":"integer"},"flag":{"type":["boolean","null"]},"v":{"type":["number","string","null"]},"price":{"type":["string","null"],"format":"number"},` +
 		`"s":{"type":"string"},"b":{"type":["string","null"],"contentEncoding":"base64"},"day":{"type":"string","format":"date"},"old":{"type":"string","format":"date-time"},` +
 		`"at":{"type":"string","format":"date-time"},"local":{"type":"string"},"doc":{},"none":{"type":"null"},"id":{"type":"string","format":"uuid"},` +
-		`"span":{"type":"string","format":"duration"},"l":{"type":["array","null"],"items":{"type":["integer","null"]}},` +
+		`"span":{"type":"string"},"l":{"type":["array","null"],"items":{"type":["integer","null"]}},` +
 		`"g":{"type":["object","null"],"required":["x"],"properties":{"x":{"type":"integer"}}},"void":{"type":"object"},` +
 		`"m":{"type":"object","additionalProperties":{"type":["integer","null"]}},` +
 		`"p":{"type":"array","items":{"type":"object","required":["key","value"],"properties":{"key":{"type":"integer"},"value":{"type":"null"}}}}}}`
 	if got := string(f.JSONSchema()); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+// Every row of the files that others wrote is valid by the schema of its file, its formats, too; without a field none is.
+func TestFile_JSONSchemaHoldsForRows(t *testing.T) {
+	value := func(text []byte) any {
+		v, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+		if err != nil {
+			t.Fatalf("%.300s: %v", text, err)
+		}
+		return v
+	}
+	for _, f := range files(t) {
+		opened := open(t, f.data)
+		c := jsonschema.NewCompiler()
+		c.AssertFormat()
+		if err := c.AddResource("schema.json", value(opened.JSONSchema())); err != nil {
+			t.Fatal(err)
+		}
+		schema, err := c.Compile("schema.json")
+		if err != nil {
+			t.Fatalf("%s: %v", f.name, err)
+		}
+		rows, err := readAll(opened, 0, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, row := range rows {
+			document := value([]byte(row))
+			if err := schema.Validate(document); err != nil {
+				t.Fatalf("%s: %v: %s", f.name, err, row)
+			}
+			delete(document.(map[string]any), opened.Fields()[0])
+			if schema.Validate(document) == nil {
+				t.Fatalf("%s: a row without %s is valid", f.name, opened.Fields()[0])
+			}
+		}
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"testing/iotest"
 
+	"github.com/santhosh-tekuri/jsonschema/v6"
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
@@ -70,6 +71,28 @@ const (
 	three = "syntax = \"proto3\";\n"
 	two   = "syntax = \"proto2\";\n"
 )
+
+// validate holds a document against the schema of its message, formats included.
+func validate(t *testing.T, m *Message, document string) error {
+	t.Helper()
+	value := func(text string) any {
+		v, err := jsonschema.UnmarshalJSON(strings.NewReader(text))
+		if err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+		return v
+	}
+	c := jsonschema.NewCompiler()
+	c.AssertFormat()
+	if err := c.AddResource("schema.json", value(string(m.JSONSchema()))); err != nil {
+		t.Fatal(err)
+	}
+	schema, err := c.Compile("schema.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return schema.Validate(value(document))
+}
 
 // Every kind of value as §4.6 of the reference says.
 func TestDecoder_Values(t *testing.T) {
@@ -151,10 +174,14 @@ func TestDecoder_Values(t *testing.T) {
 		{"proto2", two + "message M { optional int32 a = 1 [default = 7]; required string b = 2; repeated int32 c = 3; optional group D = 4 { optional int32 e = 5; } }", wire(2, "x", 3, 1, 3, []byte{2, 3}, 4, group(wire(5, 9))), `{"b":"x","c":[1,2,3],"d":{"e":9}}`},
 		{"editions", "edition = \"2023\"; message M { int32 a = 1; int32 b = 2 [features.field_presence = IMPLICIT]; M c = 3 [features.message_encoding = DELIMITED]; }", wire(3, group(wire(1, 5))), `{"b":0,"c":{"a":5,"b":0}}`},
 	} {
-		d := parsed(t, test.proto, "M").NewDecoder(Limits{})
+		m := parsed(t, test.proto, "M")
+		d := m.NewDecoder(Limits{})
 		if err := d.Decode(test.message); err != nil {
 			t.Errorf("%s: %v", test.name, err)
 			continue
+		}
+		if err := validate(t, m, test.want); err != nil {
+			t.Errorf("%s: the message's schema does not hold: %v", test.name, err)
 		}
 		got, err := d.Append([]byte("x"))
 		if err != nil || string(got) != "x"+test.want {

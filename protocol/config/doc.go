@@ -29,6 +29,7 @@
 //	example:"x"        shown in forms
 //	alias:"host,/h"    older keys that are still accepted, beside the field or, with a slash, at the root; not for secrets, which runners encrypt by the schema
 //	hidden:"true"      still accepted, but shown in no form and no table
+//	hides:"a,b"        sections only: makes these fields of it hidden, where the struct serves others, too, who do show them
 //	mark:"x-delta-updates"  annotation of Flow, set to true there
 //	oneof:"auth_type"  a choice: the field's type is a struct of pointers to structs, one a variant, of which Decode sets the chosen one. The variant's
 //	                   json tag is the value of the key auth_type, which stands among the variant's own keys. default:"UserPassword" names the variant

@@ -29,11 +29,7 @@ func rows(out *strings.Builder, fields []*field, path string) {
 		case choiceKind:
 			row(out, at, "choice", "", required(f), f.doc)
 			row(out, join(at, f.discriminator), "string", f.def, required(f), "One of "+code(names(f.fields))+".")
-			for _, v := range f.fields {
-				if !v.hidden {
-					rows(out, v.fields, at+" ("+v.name+")")
-				}
-			}
+			variants(out, f.fields, at)
 		case tableKind:
 			row(out, at, "list of objects", "", required(f), f.doc)
 			rows(out, f.fields, at+"[]")
@@ -42,6 +38,31 @@ func rows(out *strings.Builder, fields []*field, path string) {
 		}
 	}
 }
+
+// variants renders those of a choice. Neighbours with the same fields share their rows.
+func variants(out *strings.Builder, all []*field, path string) {
+	var alike []string // names of variants whose rows were not written yet
+	before := ""
+	flush := func() {
+		out.WriteString(strings.ReplaceAll(before, variantPath, path+" ("+strings.Join(alike, ", ")+")"))
+	}
+	for _, v := range all {
+		if v.hidden {
+			continue
+		}
+		var own strings.Builder
+		rows(&own, v.fields, variantPath)
+		if own.String() != before {
+			flush()
+			alike, before = nil, own.String()
+		}
+		alike = append(alike, v.name)
+	}
+	flush()
+}
+
+// variantPath stands for the path of a variant until its names are known.
+const variantPath = "\x00"
 
 func row(out *strings.Builder, path, typ, def, required, doc string) {
 	if def != "" {

@@ -137,6 +137,7 @@ func newField(sf reflect.StructField, tag, at string, index []int) *field {
 	}
 	f.def, f.hasDefault = sf.Tag.Lookup("default")
 	f.setKind(at)
+	f.hide(list(sf.Tag.Get("hides")), at)
 	f.required = !f.hasDefault && !f.pointer && options != "omitempty"
 	switch f.kind {
 	case boolKind:
@@ -150,6 +151,17 @@ func newField(sf reflect.StructField, tag, at string, index []int) *field {
 	}
 	f.mustHold(at)
 	return f
+}
+
+// hide takes fields of a section out of forms and tables: here somebody else than the user sets them.
+func (f *field) hide(names []string, at string) {
+	for _, name := range names {
+		i := slices.IndexFunc(f.fields, func(c *field) bool { return c.name == name })
+		if i < 0 || f.kind != sectionKind {
+			panic(fmt.Sprintf("config: %s hides %q, which is no field of it", at, name))
+		}
+		f.fields[i].hidden = true
+	}
 }
 
 // setKind reads the Go type, and the fields below it.

@@ -55,6 +55,14 @@ func TestTags_MistakesPanicWithTheField(t *testing.T) {
 		"must be true or false": decoding[struct {
 			A string `json:"a" title:"T" doc:"D." secret:"yes"`
 		}](),
+		`hides "b", which is no field of it`: decoding[struct {
+			A struct {
+				C string `json:"c" title:"T" doc:"D."`
+			} `json:"a" title:"T" doc:"D." hides:"c,b"`
+		}](),
+		`hides "c", which is no field of it`: decoding[struct {
+			A string `json:"a" title:"T" doc:"D." hides:"c"`
+		}](),
 		"secret but no string": decoding[struct {
 			A int `json:"a" title:"T" doc:"D." secret:"true"`
 		}](),
@@ -147,6 +155,24 @@ func TestTags_EmbeddedStructIsPartOfItsParent(t *testing.T) {
 	}
 }
 
+func TestReadmeTable_VariantsThatAreAlikeShareTheirRows(t *testing.T) {
+	type options struct {
+		Delimiter string `json:"delimiter" title:"Delimiter" doc:"Between values." default:","`
+	}
+	type shape struct {
+		Format struct {
+			CSV   *options  `json:"csv" title:"CSV" doc:"Text."`
+			TSV   *options  `json:"tsv" title:"TSV" doc:"Text."`
+			JSON  *struct{} `json:"json" title:"JSON" doc:"Lines."`
+			Other *options  `json:"other" title:"Other" doc:"Text."`
+		} `json:"format" title:"Format" doc:"Of the files." oneof:"type"`
+	}
+	table := config.ReadmeTable[shape]()
+	if !strings.Contains(table, "| `format (csv, tsv).delimiter` |") || !strings.Contains(table, "| `format (other).delimiter` |") || strings.Count(table, "delimiter") != 2 {
+		t.Error(table)
+	}
+}
+
 func TestTags_DefaultChoiceAndRequiredSection(t *testing.T) {
 	type shape struct {
 		Format struct {
@@ -184,5 +210,27 @@ func TestTags_DefaultChoiceAndRequiredSection(t *testing.T) {
 	}
 	if got := string(config.Schema[nested](config.Flow)); !strings.Contains(got, `"required":["inner"]`) {
 		t.Error(got)
+	}
+}
+
+// A struct that serves two may hide from the users of one what that one sets itself.
+func TestTags_HideFieldsOfASection(t *testing.T) {
+	type options struct {
+		Name string `json:"name,omitempty" title:"Name" doc:"Its name."`
+		Size int    `json:"size,omitempty" title:"Size" doc:"Its size."`
+	}
+	type hiding struct {
+		A options `json:"a" title:"A" doc:"One." hides:"name"`
+		B options `json:"b" title:"B" doc:"Another."`
+	}
+	c, err := config.Decode[hiding]([]byte(`{"a":{"name":"x","size":1},"b":{"name":"y"}}`))
+	if err != nil || c.A.Name != "x" || c.B.Name != "y" {
+		t.Errorf("%+v, %v", c, err)
+	}
+	if table := config.ReadmeTable[hiding](); strings.Contains(table, "`a.name`") || !strings.Contains(table, "`a.size`") || !strings.Contains(table, "`b.name`") {
+		t.Errorf("the table is %s", table)
+	}
+	if schema := string(config.Schema[hiding](config.Airbyte)); strings.Count(schema, "airbyte_hidden") != 1 || strings.Count(schema, `"name":{`) != 2 {
+		t.Errorf("the schema is %s", schema)
 	}
 }

@@ -15,7 +15,7 @@ const allStates = time.Minute
 // AirbyteWire is the wire form of the Airbyte commands for a plain runner, which replaces a stream's state by each STATE: states are whole, each with its
 // own copy of the shared part.
 func AirbyteWire(bs []protocol.Binding) Wire {
-	w := &plainWire{airbyteStreams: newAirbyteStreams(bs)}
+	w := &plainWire{airbyteStreams: newAirbyteStreams(bs), moved: make([]bool, len(bs))}
 	for _, b := range bs {
 		if w.newcomers == nil && b.Shared != nil {
 			w.newcomers = folded(b.Shared)
@@ -39,6 +39,7 @@ type plainWire struct {
 	given     []bool   // the stream has a state of its own: from the runner, or patched since
 	shared    []folded // by binding: copies of different ages come back from the runner
 	newcomers folded   // the copy that streams without a state start from
+	moved     []bool   // the shared part is another one than in the stream's last STATE
 	lastAll   time.Time
 }
 
@@ -94,7 +95,7 @@ func (w *plainWire) foldShared(patch []byte) error {
 			}
 			k, done = len(done), append(done, result{before, after})
 		}
-		w.shared[i] = done[k].after
+		w.shared[i], w.moved[i] = done[k].after, true
 	}
 	return nil
 }
@@ -107,7 +108,7 @@ func (w *plainWire) appendState(dst []byte, binding int, now time.Time) []byte {
 	}
 	s.stated = now
 	dst = airbyte.AppendState(dst, airbyte.StreamState{Descriptor: s.descriptor, State: w.whole(binding), Records: s.records})
-	s.records = 0
+	s.records, w.moved[binding] = 0, false
 	return dst
 }
 
@@ -116,11 +117,14 @@ func (w *plainWire) whole(binding int) []byte {
 	return joinShared(w.states[binding], w.shared[binding])
 }
 
-// AppendEnd writes the state of every stream, then the statuses, then what failed. After an error a stream whose last records no state covers gets none.
+// AppendEnd writes the state of every stream whose last STATE is not the same, then the statuses, then what failed. After an error a stream whose last records
+// no state covers gets none.
 func (w *plainWire) AppendEnd(dst []byte, e End) []byte {
 	for i := range w.streams {
-		covered := w.streams[i].records == 0 || e.Err == nil
-		if covered && (w.given[i] || e.CaughtUp) {
+		s := &w.streams[i]
+		covered := s.records == 0 || e.Err == nil
+		told := !s.stated.IsZero() && s.records == 0 && !w.moved[i]
+		if covered && !told && (w.given[i] || e.CaughtUp) {
 			dst = w.appendState(dst, i, e.Now)
 		}
 	}

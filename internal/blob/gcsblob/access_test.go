@@ -118,12 +118,12 @@ func TestCheck_TellsWhatIsWrong(t *testing.T) {
 		says   string
 	}{
 		"all is well":       {},
-		"nobody listens":    {config: gcsblob.Config{Endpoint: "http://127.0.0.1:1"}, kind: protocol.Transient, says: "connection refused"},
+		"nobody listens":    {config: gcsblob.Config{Endpoint: "http://127.0.0.1:1"}, kind: protocol.Transient, says: "connection refused: check the network, and advanced.endpoint, which is http://127.0.0.1:1"},
 		"no such host":      {config: gcsblob.Config{Endpoint: "http://nonesuch.invalid"}, kind: protocol.Transient, says: "nonesuch.invalid"},
 		"no such bucket":    {config: gcsblob.Config{Bucket: "nonesuch"}, kind: protocol.Config, says: "name of the bucket"},
-		"may not be listed": {script: gcstest.Answer{Status: 403}, op: gcstest.List, kind: protocol.Config, denied: true, says: "grant storage.objects.list"},
-		"may not be read":   {script: gcstest.Answer{Status: 403}, op: gcstest.Head, kind: protocol.Config, denied: true, says: "grant storage.objects.get"},
-		"overloaded":        {script: gcstest.Answer{Status: 503}, op: gcstest.List, kind: protocol.Transient, says: "gs://bucket/p/"},
+		"may not be listed": {script: gcstest.Answer{Status: 403}, op: gcstest.List, kind: protocol.Config, denied: true, says: "give credentials, or let everybody have storage.objects.list"},
+		"may not be read":   {script: gcstest.Answer{Status: 403}, op: gcstest.Head, kind: protocol.Config, denied: true, says: "give credentials, or let everybody have storage.objects.get"},
+		"overloaded":        {script: gcstest.Answer{Status: 503}, op: gcstest.List, kind: protocol.Transient, says: "listing gs://bucket/p/: the service answered 503"},
 	} {
 		_, gcs := serve(t)
 		gcs.Script = func(r gcstest.Request) gcstest.Answer {

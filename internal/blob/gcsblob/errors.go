@@ -60,9 +60,15 @@ func (b *Bucket) problem(ctx context.Context, doing, key string, err error) erro
 		if doing == listing {
 			right = "storage.objects.list"
 		}
-		return person("grant "+right+" on the bucket, which the role Storage Object Viewer has", fmt.Errorf("%w: %w", blob.ErrDenied, err))
-	case code == 0 || code >= 500 || code == http.StatusTooManyRequests || code == http.StatusRequestTimeout:
-		return &protocol.Problem{Kind: protocol.Transient, Summary: fmt.Sprintf("%s %s: %s", doing, b.url(key), message), Err: err}
+		fix := "grant " + right + " on the bucket, which the role Storage Object Viewer has"
+		if c := b.config.Credentials; c == nil || c.Key == nil && c.Default == nil {
+			fix = "give credentials, or let everybody have " + right + " on the bucket, which the role Storage Object Viewer has"
+		}
+		return person(fix, fmt.Errorf("%w: %w", blob.ErrDenied, err))
+	case code == 0:
+		return blob.Unanswered(doing+" "+b.url(key), b.config.Endpoint, err)
+	case code >= 500 || code == http.StatusTooManyRequests || code == http.StatusRequestTimeout:
+		return &protocol.Problem{Kind: protocol.Transient, Summary: fmt.Sprintf("%s %s: the service answered %d, %s", doing, b.url(key), code, message), Err: err}
 	}
 	return fmt.Errorf("%s %s: %w", doing, b.url(key), err)
 }

@@ -80,18 +80,18 @@ func TestCheck_TellsWhatIsWrong(t *testing.T) {
 		"all is well":        {config: s3blob.Config{Credentials: key("AK", "SK")}},
 		"by a host's name":   {config: s3blob.Config{Credentials: key("AK", "SK"), Endpoint: "localhost"}},
 		"its region":         {config: s3blob.Config{Credentials: key("AK", "SK"), Region: "us-east-1"}},
-		"nobody listens":     {config: s3blob.Config{Endpoint: nobody}, kind: protocol.Transient, says: "connection refused"},
+		"nobody listens":     {config: s3blob.Config{Endpoint: nobody}, kind: protocol.Transient, says: "connection refused: check the network, and advanced.endpoint, which is " + nobody},
 		"no such host":       {config: s3blob.Config{Endpoint: "http://nonesuch.invalid"}, kind: protocol.Transient, says: "nonesuch.invalid"},
 		"no such key":        {config: s3blob.Config{Credentials: key("XX", "SK")}, kind: protocol.Config, says: "awsAccessKeyId"},
 		"wrong secret":       {config: s3blob.Config{Credentials: key("AK", "XX")}, kind: protocol.Config, says: "awsSecretAccessKey"},
-		"not signed":         {kind: protocol.Config, denied: true, says: "s3:ListBucket on arn:aws:s3:::bucket"},
+		"not signed":         {kind: protocol.Config, denied: true, says: "the bucket is not public: give credentials that have s3:ListBucket on arn:aws:s3:::bucket"},
 		"another region":     {config: s3blob.Config{Credentials: key("AK", "SK"), Region: "eu-west-1"}, kind: protocol.Config, says: "where the bucket is: us-east-1"},
 		"no such bucket":     {config: s3blob.Config{Credentials: key("AK", "SK"), Bucket: "nonesuch"}, kind: protocol.Config, says: "name of the bucket"},
 		"may not be listed":  {config: s3blob.Config{Credentials: key("AK", "SK")}, script: s3test.Answer{Status: 403, Code: "AccessDenied"}, op: s3test.List, kind: protocol.Config, denied: true, says: "s3:ListBucket"},
 		"may not be read":    {config: s3blob.Config{Credentials: key("AK", "SK")}, script: s3test.Answer{Status: 403, Code: "AccessDenied"}, op: s3test.Head, kind: protocol.Config, denied: true, says: "s3:GetObject on arn:aws:s3:::bucket/*"},
 		"expired":            {config: s3blob.Config{Credentials: key("AK", "SK")}, script: s3test.Answer{Status: 400, Code: "ExpiredToken"}, op: s3test.List, kind: protocol.Config, says: "renew"},
 		"a clock of its own": {config: s3blob.Config{Credentials: key("AK", "SK")}, script: s3test.Answer{Status: 403, Code: "RequestTimeTooSkewed"}, op: s3test.List, kind: protocol.Config, says: "clock"},
-		"overloaded":         {config: s3blob.Config{Credentials: key("AK", "SK")}, script: s3test.Answer{Status: 503, Code: "SlowDown"}, op: s3test.List, kind: protocol.Transient, says: "SlowDown"},
+		"overloaded":         {config: s3blob.Config{Credentials: key("AK", "SK")}, script: s3test.Answer{Status: 503, Code: "SlowDown"}, op: s3test.List, kind: protocol.Transient, says: "the service answered 503, SlowDown"},
 	} {
 		_, s3 := serve(t)
 		s3.Secrets = map[string]string{"AK": "SK"}

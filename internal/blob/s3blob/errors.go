@@ -10,6 +10,7 @@ import (
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/smithy-go"
 
+	"github.com/estuary/connectors/internal/awsauth"
 	"github.com/estuary/connectors/internal/blob"
 	"github.com/estuary/connectors/protocol"
 )
@@ -49,6 +50,9 @@ func (b *Bucket) problem(ctx context.Context, doing, key string, err error) erro
 	case code == "InvalidObjectState":
 		return is(blob.ErrArchived)
 	case code == "InvalidAccessKeyId" || code == "SignatureDoesNotMatch":
+		if c := b.config.Credentials; c != nil && (c.Default != nil || c.Role != nil) {
+			return person("check the AWS credentials of the environment")
+		}
 		return person("check awsAccessKeyId and awsSecretAccessKey")
 	case code == "ExpiredToken" || code == "InvalidToken" || code == "TokenRefreshRequired":
 		return person("renew the credentials of the environment")
@@ -61,15 +65,20 @@ func (b *Bucket) problem(ctx context.Context, doing, key string, err error) erro
 			Kind: protocol.Config, Summary: fmt.Sprintf("%s %s was refused: %s", doing, b.url(key), or(message, code, http.StatusText(status))),
 			Fix: b.grant(doing, message), Err: fmt.Errorf("%w: %w", blob.ErrDenied, err),
 		}
-	case status == 0 || status >= 500 || status == http.StatusTooManyRequests || status == http.StatusRequestTimeout || code == "RequestTimeout":
-		return &protocol.Problem{Kind: protocol.Transient, Summary: fmt.Sprintf("%s %s: %v", doing, b.url(key), err), Err: err}
+	case status == 0:
+		return blob.Unanswered(doing+" "+b.url(key), b.config.Endpoint, err)
+	case status >= 500 || status == http.StatusTooManyRequests || status == http.StatusRequestTimeout || code == "RequestTimeout":
+		return &protocol.Problem{Kind: protocol.Transient, Summary: fmt.Sprintf("%s %s: the service answered %d, %s", doing, b.url(key), status, or(code, message, http.StatusText(status))), Err: err}
 	}
 	return fmt.Errorf("%s %s: %w", doing, b.url(key), err)
 }
 
 // grant is what a person must allow after a 403.
 func (b *Bucket) grant(doing, message string) string {
+	anonymous := b.config.Credentials == nil || *b.config.Credentials == (awsauth.Credentials{}) || b.config.Credentials.Anonymous != nil
 	switch {
+	case anonymous && doing == listing:
+		return "the bucket is not public: give credentials that have s3:ListBucket on arn:aws:s3:::" + b.config.Bucket + ", and set advanced.requesterPays if it charges its readers"
 	case doing == listing:
 		return "grant s3:ListBucket on arn:aws:s3:::" + b.config.Bucket + "; of a bucket that charges its readers set advanced.requesterPays"
 	case strings.Contains(strings.ToLower(message), "kms"):

@@ -14,6 +14,9 @@ func (m *Machine) Changed() bool {
 	return !before.equal(m.s.mark) || m.sentAt != m.s.at || len(m.dirtySeen)+len(m.dirtyRetry) > 0
 }
 
+// Pending tells whether a patch would say anything at all.
+func (m *Machine) Pending() bool { return m.sent.sweep != m.s.sweep || m.Changed() }
+
 func (a mark) equal(b mark) bool {
 	return a.since.Equal(b.since) && a.next.Equal(b.next) && a.newest.Equal(b.newest) && a.started.Equal(b.started) &&
 		a.sweep == b.sweep && a.path == b.path && a.version == b.version && a.config == b.config

@@ -107,6 +107,14 @@ func TestReporter_LastStatusIsInTheFile(t *testing.T) {
 	}
 }
 
+func TestPrint_TellsAnErrorOnce(t *testing.T) {
+	s := Status{State: Failed, LastError: "the source ended: a row is bad", Streams: []Stream{{Name: "a", Error: "a row is bad"}, {Name: "b", Error: "another reason"}}}
+	var out strings.Builder
+	if err := s.Print(&out, time.Now()); err != nil || strings.Count(out.String(), "a row is bad") != 1 || !strings.Contains(out.String(), "b failed: another reason") {
+		t.Errorf("printed %s, %v", out.String(), err)
+	}
+}
+
 func TestRead_OfAProcessThatIsGone(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "status")
 	const none = 1 << 30 // beyond the greatest process id

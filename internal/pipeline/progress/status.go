@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"text/tabwriter"
 	"time"
@@ -145,7 +146,7 @@ func (s Status) Print(w io.Writer, now time.Time) error {
 		return err
 	}
 	for _, st := range s.Streams {
-		if st.Error != "" {
+		if st.Error != "" && !strings.Contains(s.LastError, st.Error) {
 			fmt.Fprintf(w, "%s failed: %s\n", st.Name, st.Error)
 		}
 	}

@@ -51,7 +51,11 @@ func Check(ctx context.Context, o Options) ([]string, error) {
 	if err := errors.Join(in.validate(ctx), p.validate(ctx), storeErr); err != nil {
 		return nil, err
 	}
-	lines := []string{fmt.Sprintf("%s: %d streams can be copied.", p.file.Path, len(p.routes))}
+	what := "streams"
+	if len(p.routes) == 1 {
+		what = "stream"
+	}
+	lines := []string{fmt.Sprintf("%s: %d %s can be copied.", p.file.Path, len(p.routes), what)}
 	for _, r := range p.routes {
 		how := "by key"
 		if r.sink.DeltaUpdates {

@@ -44,5 +44,9 @@ func schemaOf(in io.Reader, container bool) (*avro.Schema, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the input: %w", err)
 	}
-	return avro.Parse(text)
+	s, err := avro.Parse(text)
+	if err != nil {
+		return nil, fmt.Errorf("the input is neither an Avro container file nor an Avro schema: %w", err)
+	}
+	return s, nil
 }

@@ -29,12 +29,14 @@ const (
 
 const usage = `usage: parser COMMAND [flags]
 
-  parse --config FILE [--file FILE] [--rejects FILE]   write the documents of a file, or of stdin, one JSON object a line
-  spec                                                 write the JSON schema of the config
-  avro-schema [--file FILE]                            write the JSON schema of an Avro container file's, or an Avro schema's, records
+  parse [--config FILE] [--file FILE] [--rejects FILE]   write the documents of a file, or of stdin, one JSON object a line
+  spec                                                   write the JSON schema of the config
+  avro-schema [--file FILE]                              write the JSON schema of an Avro container file's, or an Avro schema's, records
 
-Logs go to stderr as JSON; the last line tells why a run has failed. Exit codes: 0 all was read, 1 the file is bad or could not be read, 2 the command line or
-the config is wrong.
+  --help, --version
+
+Without --config everything is detected: the format by the file's name, or by its first bytes (not that of CSV, which has none). Logs go to stderr as JSON; the last
+line tells why a run has failed. Exit codes: 0 all was read, 1 the file is bad or could not be read, 2 the command line or the config is wrong.
 `
 
 // arguments are the flags of all commands.
@@ -59,7 +61,10 @@ func run(p process) int {
 	for _, e := range protocol.Problems(err) {
 		entry := logrus.NewEntry(log)
 		if errors.As(e, &bad) {
-			entry = log.WithFields(logrus.Fields{"file": bad.File, "row": bad.Row, "line": bad.Line, "byte": bad.Byte, "kind": bad.Kind.String()})
+			entry = log.WithFields(place(bad))
+		}
+		if errors.Is(e, parser.ErrNoFormat) {
+			e = &protocol.Problem{Kind: protocol.Config, Summary: bad.File + ": " + parser.ErrNoFormat.Error(), Fix: "set format in the config, or give the file's name with --file", Err: e}
 		}
 		entry.Error(e)
 	}
@@ -67,6 +72,20 @@ func run(p process) int {
 		return exitUsage
 	}
 	return exitFailed
+}
+
+// place is where a file is bad, as far as that is known.
+func place(bad *parser.Error) logrus.Fields {
+	fields := logrus.Fields{"file": bad.File, "kind": bad.Kind.String()}
+	for name, at := range map[string]int64{"row": bad.Row, "line": bad.Line} {
+		if at > 0 {
+			fields[name] = at
+		}
+	}
+	if bad.Byte >= 0 {
+		fields["byte"] = bad.Byte
+	}
+	return fields
 }
 
 func dispatch(p process, log *logrus.Logger) error {
@@ -79,7 +98,7 @@ func dispatch(p process, log *logrus.Logger) error {
 		_, err = io.WriteString(p.stdout, usage)
 		return err
 	case a.Version:
-		_, err = fmt.Fprintln(p.stdout, version)
+		_, err = fmt.Fprintln(p.stdout, "parser", version)
 		return err
 	case len(rest) != 1:
 		return misused("one command is needed")

@@ -11,6 +11,7 @@ import (
 
 	"github.com/estuary/connectors/internal/golden"
 	"github.com/estuary/connectors/parser"
+	"github.com/estuary/connectors/parser/parsertest"
 	"github.com/estuary/connectors/protocol/config"
 )
 
@@ -18,6 +19,10 @@ import (
 
 func TestReadme_Config(t *testing.T) {
 	golden.Section(t, "../../README.md", "config", config.ReadmeTable[parser.Config]())
+}
+
+func TestReadme_Types(t *testing.T) {
+	golden.Section(t, "../../README.md", "types", parsertest.TypeTable(t))
 }
 
 func TestSpec_Golden(t *testing.T) {
@@ -150,10 +155,10 @@ func TestRun_Refuses(t *testing.T) {
 		{[]string{"parse"}, `{"format":"cvs"}`, `format.type must be one of auto, csv, tsv, json, w3cExtendedLog, avro, parquet, protobuf: did you mean "csv"?`, 2},
 		{[]string{"parse"}, `{"csv":{"errorThreshold":101}}`, "csv.errorThreshold must be at most 100, not 101", 2},
 		{[]string{"parse"}, `{"projections":{"a":"b"}}`, `projections puts the field "a" at "b"`, 2},
-		{[]string{"parse"}, `{}`, "input: neither its name nor its content type nor its first bytes tell the format", 2},
+		{[]string{"parse"}, `{}`, "input: neither its name nor its content type nor its first bytes tell the format: set format in the config, or give the file's name with --file", 2},
 		{[]string{"parse", "--file", "/nonexistent"}, "", "opening the file: open /nonexistent", 1},
 		{[]string{"parse", "--rejects", "/nonexistent/x"}, "", "opening the file of rejects", 1},
-		{[]string{"avro-schema"}, "", "Avro", 1},
+		{[]string{"avro-schema"}, "", "the input is neither an Avro container file nor an Avro schema", 1},
 	} {
 		args := c.args
 		if c.config != "" {
@@ -207,7 +212,7 @@ func TestRun_HelpAndVersion(t *testing.T) {
 	if out, _, code := command(t, "", "--help"); !strings.Contains(out, "avro-schema") || code != 0 {
 		t.Errorf("got %q, %d", out, code)
 	}
-	if out, _, code := command(t, "", "--version"); out != "dev\n" || code != 0 {
+	if out, _, code := command(t, "", "--version"); out != "parser dev\n" || code != 0 {
 		t.Errorf("got %q, %d", out, code)
 	}
 }
