@@ -42,8 +42,8 @@ func (s *Scanner) Position() (byte, line int64) { return s.base + int64(s.pos), 
 // cut is what an attempt to cut one row came to. Indexes count from the row's first byte.
 type cut struct {
 	state   state
-	text    int  // length of the row without its end
-	next    int  // where the row behind it begins
+	text    int  // length of the row without its end; runOver: where the quote that opens another field ends
+	next    int  // where the row behind it begins; runOver: how much was looked at
 	fields  int  // how many of Scanner.fields
 	lenient int  // how many of these are
 	quote   int  // where the quoted field begins that is not closed
@@ -57,6 +57,7 @@ const (
 	blank                 // a line without a byte is there
 	partial               // the row goes on behind the data
 	unclosed              // the same, in a quoted field
+	runOver               // a quoted field is not closed before one of a later line opens
 	tooWide               // there are more than Options.MaxColumns fields
 )
 
@@ -90,10 +91,12 @@ func (s *Scanner) Next() (*Row, error) {
 		case c.state == blank:
 			s.pos += c.next
 			s.line++
+		case c.state == runOver && c.next <= s.options.MaxRow+2:
+			return nil, s.resyncRunOver(c)
 		case c.state == whole || c.state == tooWide || s.waiting() >= s.options.MaxRow+2: // 2: a CRLF
 			return nil, s.tooBig()
 		case c.state == unclosed && s.eof():
-			return nil, s.resync(c.quote, s.waiting(), "before the end of the file")
+			return nil, s.resync(c.quote, s.waiting(), "no closing quote before the end of the file")
 		case !s.fill():
 			return nil, s.fail(s.err)
 		}
@@ -128,7 +131,9 @@ func (s *Scanner) tooBig() error {
 	within := min(s.options.MaxRow+2, s.waiting())
 	switch c := s.cutGeneral(s.unread(), within, false); c.state {
 	case unclosed:
-		return s.resync(c.quote, within, fmt.Sprintf("within the row limit of %d bytes", s.options.MaxRow))
+		return s.resync(c.quote, within, fmt.Sprintf("no closing quote within the row limit of %d bytes", s.options.MaxRow))
+	case runOver:
+		return s.resyncRunOver(c)
 	case tooWide:
 		return s.fail(s.limit(fmt.Sprintf("it has more than %d fields", s.options.MaxColumns)))
 	default:
@@ -136,8 +141,13 @@ func (s *Scanner) tooBig() error {
 	}
 }
 
+func (s *Scanner) resyncRunOver(c cut) error {
+	line := s.line + countLines(s.unread()[:c.text], s.dialect.End)
+	return s.resync(c.quote, c.text, fmt.Sprintf("a field of line %d opens with a quote before a closing one", line))
+}
+
 // resync skips to the line behind the one on which a quoted field was opened that is not closed before end.
-func (s *Scanner) resync(quote, end int, where string) error {
+func (s *Scanner) resync(quote, end int, why string) error {
 	b := s.unread()[:end]
 	text, next := len(b), len(b)
 	last := s.eof() && end == s.waiting()
@@ -159,7 +169,7 @@ func (s *Scanner) resync(quote, end int, where string) error {
 	opened := s.line + countLines(b[:quote], s.dialect.End)
 	err := &RowError{
 		Byte: s.base + int64(s.pos), Line: s.line, Raw: b[:text],
-		Reason: fmt.Sprintf("unterminated quoted field opened at line %d: no closing quote %s", opened, where),
+		Reason: fmt.Sprintf("unterminated quoted field opened at line %d: %s", opened, why),
 	}
 	s.pos += next
 	s.line += countLines(b[:next], s.dialect.End)
