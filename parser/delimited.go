@@ -118,6 +118,7 @@ func (r *Reader) planText(header []string, o *CSV, noValue string) (*columns.Tex
 	c.MissingNull = o.Missing == "null"
 	c.Nulls, c.Trues, c.Falses = o.NullValues, o.TrueValues, o.FalseValues
 	c.QuotedEmptyIsString, c.DecimalComma, c.Thousands, c.DefaultOffset, c.NoValue = o.QuotedEmptyIsString, o.DecimalComma, o.Thousands, o.DefaultOffset, noValue
+	c.MaxDocument = o.MaxRow + o.MaxRow/2
 	plan, warnings, err := columns.ForText(header, c)
 	return plan, r.planned(warnings, err)
 }
@@ -159,8 +160,11 @@ func rowFailed(err error, mark int64) error {
 	return err
 }
 
-// fieldFailed makes a rowError of a row that could not be made a document.
+// fieldFailed makes a rowError of a row that could not be made a document, and an *Error of one that must not.
 func fieldFailed(err error, row *rows.Row, mark int64) error {
+	if l, ok := errors.AsType[*columns.LimitError](err); ok {
+		return &Error{Byte: mark + row.Byte, Line: row.Line, Reason: l.Reason, Kind: KindLimit, Err: err}
+	}
 	e := &Error{Byte: mark + row.Byte, Line: row.Line, Reason: err.Error(), Err: err}
 	if bad, ok := errors.AsType[*columns.FieldError](err); ok {
 		e.Column, e.Reason, e.Value = bad.Column, bad.Reason, bad.Value

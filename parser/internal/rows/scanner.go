@@ -79,6 +79,9 @@ func (s *Scanner) Next() (*Row, error) {
 			}
 			continue
 		}
+		if c := s.buf[s.pos]; (c == '\r' || c == s.dialect.End.byte()) && s.skipBlankLines() {
+			continue
+		}
 		var c cut
 		if s.plain {
 			c = s.cutPlain(s.unread(), s.waiting(), s.eof())
@@ -191,6 +194,24 @@ func (s *Scanner) begin() {
 		s.pos += n
 		s.line++
 	}
+}
+
+// skipBlankLines skips lines without a byte, of which a small compressed file may have very many. One that may go on behind the data is left to cut.
+func (s *Scanner) skipBlankLines() bool {
+	b, at := s.buf[s.pos:s.end], 0
+	eol, crlf := s.dialect.End.byte(), s.dialect.End == LineEnd || s.dialect.End == AnyEnd
+	for at < len(b) {
+		if b[at] == eol {
+			at++
+		} else if crlf && b[at] == '\r' && at+1 < len(b) && b[at+1] == '\n' {
+			at += 2
+		} else {
+			break
+		}
+		s.line++
+	}
+	s.pos += at
+	return at > 0
 }
 
 // skipComments skips the comments that wait.
