@@ -50,6 +50,10 @@ func examples(t testing.TB, path string) (all []example) {
 		case "in":
 			codecs, data := literal(t, rest)
 			e.in = append(e.in, pack(t, codecs, data)...)
+		case "repeat":
+			n, text := count(t, rest)
+			_, data := literal(t, text)
+			e.in = append(e.in, bytes.Repeat(data, n)...)
 		case "member":
 			e.member(t, rest)
 		case "cut":
@@ -60,6 +64,9 @@ func examples(t testing.TB, path string) (all []example) {
 			e.in = append(e.in, make([]byte, n)...)
 		case "out":
 			e.out = append(e.out, rest)
+		case "outs":
+			n, doc := count(t, rest)
+			e.out = append(e.out, slices.Repeat([]string{doc}, n)...)
 		case "error":
 			e.err = rest
 		case "warning":
@@ -80,6 +87,17 @@ func examples(t testing.TB, path string) (all []example) {
 		}
 	}
 	return all
+}
+
+// count takes a line's number and what follows it apart.
+func count(t testing.TB, text string) (int, string) {
+	t.Helper()
+	number, rest, _ := strings.Cut(text, " ")
+	n, err := strconv.Atoi(number)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n, rest
 }
 
 func (e *example) member(t testing.TB, text string) {
