@@ -142,7 +142,7 @@ func TestConformance(t *testing.T) {
 			}
 		}
 	}
-	if cases < 150 {
+	if cases < 390 {
 		t.Errorf("only %d cases were found", cases)
 	}
 }
