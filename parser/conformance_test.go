@@ -17,7 +17,7 @@ type example struct {
 	name, file, contentType, contentEncoding, config string
 	in                                               []byte
 	out                                              []string
-	err, warning                                     string
+	err, warning, info                               string
 	rejected                                         int64
 	archive                                          *zip.Writer
 	packed                                           *bytes.Buffer
@@ -71,6 +71,8 @@ func examples(t testing.TB, path string) (all []example) {
 			e.err = rest
 		case "warning":
 			e.warning = rest
+		case "info":
+			e.info = rest
 		case "rejected":
 			e.rejected, _ = strconv.ParseInt(rest, 10, 64)
 		case "":
@@ -150,7 +152,8 @@ func TestConformance(t *testing.T) {
 func (e *example) check(t *testing.T, name string, in Input) {
 	t.Helper()
 	c := configOf(t, e.config)
-	var warnings []string
+	var warnings, infos []string
+	c.OnInfo = func(s string) { infos = append(infos, s) }
 	c.OnWarning = func(w string) { warnings = append(warnings, w) }
 	rejected := int64(0)
 	c.OnReject = func(*Error, []byte) { rejected++ }
@@ -164,6 +167,9 @@ func (e *example) check(t *testing.T, name string, in Input) {
 	all := strings.Join(warnings, "\n")
 	if e.warning != "" && !strings.Contains(all, e.warning) || e.warning == "" && e.rejected == 0 && all != "" {
 		t.Errorf("%s: got the warnings %q, want %q", name, all, e.warning)
+	}
+	if e.info != "" && (len(infos) != 1 || infos[0] != e.info) {
+		t.Errorf("%s: it is told %q, want %q once", name, infos, e.info)
 	}
 	if rejected != e.rejected || err == nil && (stats.Rejected != rejected || stats.Documents != int64(len(e.out))) {
 		t.Errorf("%s: %d rows were rejected, want %d; %+v", name, rejected, e.rejected, stats)
