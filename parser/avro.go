@@ -19,6 +19,7 @@ type avroRecords struct {
 	schema  *avro.Schema
 	records records
 	where   func() position
+	begin   func() int64 // of the record or, in a container, of its block
 	value   func(dst []byte, i int) ([]byte, bool, error)
 	plan    *columns.RecordPlan
 }
@@ -78,7 +79,7 @@ func avroFile(t *text, from position) (*avroRecords, *avro.Schema, error) {
 		at := f.Position()
 		return position{Byte: at.Byte, Group: int(at.Block), Index: int64(at.Index)}
 	}
-	return &avroRecords{text: t, records: f, where: where}, f.Schema(), nil
+	return &avroRecords{text: t, records: f, where: where, begin: func() int64 { return f.Position().Byte }}, f.Schema(), nil
 }
 
 func avroMessages(t *text, o Avro, from position) (*avroRecords, *avro.Schema, error) {
@@ -98,7 +99,7 @@ func avroMessages(t *text, o Avro, from position) (*avroRecords, *avro.Schema, e
 	if err != nil {
 		return nil, nil, err
 	}
-	return &avroRecords{text: t, records: m, where: func() position { return position{Byte: m.Position()} }}, schema, nil
+	return &avroRecords{text: t, records: m, where: func() position { return position{Byte: m.Position()} }, begin: m.Begin}, schema, nil
 }
 
 func (a *avroRecords) next(dst []byte, n int64) ([]byte, error) {
@@ -107,7 +108,7 @@ func (a *avroRecords) next(dst []byte, n int64) ([]byte, error) {
 	}
 	dst, err := a.plan.Append(dst, n, a.value)
 	if bad, ok := errors.AsType[*avro.ValueError](err); ok {
-		return dst, &rowError{is: &Error{Byte: a.where().Byte, Column: bad.Column, Reason: bad.Reason, Value: bad.Value, Err: err}}
+		return dst, &rowError{is: &Error{Byte: a.begin(), Column: bad.Column, Reason: "cannot be written: " + bad.Reason, Value: bad.Value, Err: err}}
 	}
 	return dst, err
 }

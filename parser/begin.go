@@ -174,7 +174,7 @@ func (r *Reader) random(in *opened) (*source, error) {
 	if in.source != nil && in.layers == 0 && in.source.again() && (in.source.size >= 0 || in.source.local != nil) {
 		return in.source, nil
 	}
-	local, err := stage(in.stream)
+	local, err := stage(in.stream, maxStaged)
 	if err != nil {
 		return nil, err
 	}

@@ -3,6 +3,7 @@ package parser
 import (
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -50,6 +51,31 @@ func TestReader_JSONSchemaIsWhatTheFileDeclares(t *testing.T) {
 	}
 }
 
+// rowsGiven is how many rows a file's writer was given; false: the files of Parquet that share theirs say so in a list.
+func rowsGiven(t testing.TB, name string) (int, bool) {
+	t.Helper()
+	if path := "avro/testdata/" + strings.TrimSuffix(name, ".avro") + ".ndjson"; strings.HasSuffix(name, ".avro") {
+		raw, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.Count(string(raw), "\n"), true
+	}
+	for _, list := range []string{"pyarrow.txt", "duckdb.txt"} {
+		raw, err := os.ReadFile("parquet/testdata/files/" + list)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(raw)) {
+			if words := strings.Fields(line); words[0] == name {
+				n, err := strconv.Atoi(words[2])
+				return n, err == nil
+			}
+		}
+	}
+	return 0, false
+}
+
 // Records of container files and their values come out as the format's own tests have them; layers and pipes do not matter.
 func TestOpen_ReadsBinaryFormatsUnderLayersAndFromPipes(t *testing.T) {
 	c := configOf(t, "")
@@ -59,8 +85,12 @@ func TestOpen_ReadsBinaryFormatsUnderLayersAndFromPipes(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
+		if given, ok := rowsGiven(t, name); ok && len(want) != given {
+			t.Errorf("%s: %d documents, its writer was given %d rows", name, len(want), given)
+		}
 		for how, in := range map[string]Input{
-			"by its bytes": inputOf("data", raw, 65536), "from a pipe": once(inputOf("data", raw, 1000)), "in gzip": inputOf("data", pack(t, "gzip", raw), 65536),
+			"by its bytes": inputOf("data", raw, 65536), "from a pipe": once(inputOf("data", raw, 1000)), "in reads of 1": inputOf("data", raw, 1), "in reads of 7": inputOf("data", raw, 7), "from a pipe in reads of 1": once(inputOf("data", raw, 1)),
+			"in gzip":          inputOf("data", pack(t, "gzip", raw), 65536),
 			"in a zip archive": inputOf("data", packMember(t, name, raw), 65536), "in gzip from a pipe": once(inputOf("data", pack(t, "gzip", raw), 65536)),
 		} {
 			got, _, _, err := read(t, c, in, Cursor{})

@@ -17,7 +17,7 @@ type example struct {
 	name, file, contentType, contentEncoding, config string
 	in                                               []byte
 	out                                              []string
-	err, warning                                     string
+	err, warning, info                               string
 	rejected                                         int64
 	archive                                          *zip.Writer
 	packed                                           *bytes.Buffer
@@ -50,6 +50,10 @@ func examples(t testing.TB, path string) (all []example) {
 		case "in":
 			codecs, data := literal(t, rest)
 			e.in = append(e.in, pack(t, codecs, data)...)
+		case "repeat":
+			n, text := count(t, rest)
+			_, data := literal(t, text)
+			e.in = append(e.in, bytes.Repeat(data, n)...)
 		case "member":
 			e.member(t, rest)
 		case "cut":
@@ -60,10 +64,15 @@ func examples(t testing.TB, path string) (all []example) {
 			e.in = append(e.in, make([]byte, n)...)
 		case "out":
 			e.out = append(e.out, rest)
+		case "outs":
+			n, doc := count(t, rest)
+			e.out = append(e.out, slices.Repeat([]string{doc}, n)...)
 		case "error":
 			e.err = rest
 		case "warning":
 			e.warning = rest
+		case "info":
+			e.info = rest
 		case "rejected":
 			e.rejected, _ = strconv.ParseInt(rest, 10, 64)
 		case "":
@@ -80,6 +89,17 @@ func examples(t testing.TB, path string) (all []example) {
 		}
 	}
 	return all
+}
+
+// count takes a line's number and what follows it apart.
+func count(t testing.TB, text string) (int, string) {
+	t.Helper()
+	number, rest, _ := strings.Cut(text, " ")
+	n, err := strconv.Atoi(number)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n, rest
 }
 
 func (e *example) member(t testing.TB, text string) {
@@ -124,7 +144,7 @@ func TestConformance(t *testing.T) {
 			}
 		}
 	}
-	if cases < 150 {
+	if cases < 390 {
 		t.Errorf("only %d cases were found", cases)
 	}
 }
@@ -132,7 +152,8 @@ func TestConformance(t *testing.T) {
 func (e *example) check(t *testing.T, name string, in Input) {
 	t.Helper()
 	c := configOf(t, e.config)
-	var warnings []string
+	var warnings, infos []string
+	c.OnInfo = func(s string) { infos = append(infos, s) }
 	c.OnWarning = func(w string) { warnings = append(warnings, w) }
 	rejected := int64(0)
 	c.OnReject = func(*Error, []byte) { rejected++ }
@@ -146,6 +167,9 @@ func (e *example) check(t *testing.T, name string, in Input) {
 	all := strings.Join(warnings, "\n")
 	if e.warning != "" && !strings.Contains(all, e.warning) || e.warning == "" && e.rejected == 0 && all != "" {
 		t.Errorf("%s: got the warnings %q, want %q", name, all, e.warning)
+	}
+	if e.info != "" && (len(infos) != 1 || infos[0] != e.info) {
+		t.Errorf("%s: it is told %q, want %q once", name, infos, e.info)
 	}
 	if rejected != e.rejected || err == nil && (stats.Rejected != rejected || stats.Documents != int64(len(e.out))) {
 		t.Errorf("%s: %d rows were rejected, want %d; %+v", name, rejected, e.rejected, stats)

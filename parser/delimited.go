@@ -17,8 +17,19 @@ type delimited struct {
 	scanner *rows.Scanner
 	dialect rows.Dialect
 	plan    *columns.TextPlan
-	lenient int64 // fields with text behind their closing quote
-	nul     bool  // a NUL byte was seen
+	lenient odd  // fields with text behind their closing quote
+	several odd  // rows of several lines with such fields
+	nul     bool // a NUL byte was seen
+}
+
+// odd counts what is read but may be meant otherwise, and knows where it stood first.
+type odd struct{ count, line int64 }
+
+func (o *odd) add(n int, line int64) {
+	if o.count == 0 {
+		o.line = line
+	}
+	o.count += int64(n)
 }
 
 // beginDelimited detects the dialect, reads the header and goes to a place behind it.
@@ -107,6 +118,7 @@ func (r *Reader) planText(header []string, o *CSV, noValue string) (*columns.Tex
 	c.MissingNull = o.Missing == "null"
 	c.Nulls, c.Trues, c.Falses = o.NullValues, o.TrueValues, o.FalseValues
 	c.QuotedEmptyIsString, c.DecimalComma, c.Thousands, c.DefaultOffset, c.NoValue = o.QuotedEmptyIsString, o.DecimalComma, o.Thousands, o.DefaultOffset, noValue
+	c.MaxDocument = o.MaxRow + o.MaxRow/2
 	plan, warnings, err := columns.ForText(header, c)
 	return plan, r.planned(warnings, err)
 }
@@ -116,7 +128,12 @@ func (d *delimited) next(dst []byte, n int64) ([]byte, error) {
 	if err != nil {
 		return dst, rowFailed(err, d.text.mark)
 	}
-	d.lenient += int64(row.Lenient)
+	if row.Lenient > 0 {
+		d.lenient.add(row.Lenient, row.Line)
+		if bytes.ContainsAny(row.Text, "\r\n") {
+			d.several.add(1, row.Line)
+		}
+	}
 	if !d.nul && bytes.IndexByte(row.Text, 0) >= 0 {
 		d.nul = true
 		d.r.warn("%s: line %d: there is a NUL byte, which is passed on as \\u0000 and which many destinations refuse; it is told once", d.r.file, row.Line)
@@ -143,8 +160,11 @@ func rowFailed(err error, mark int64) error {
 	return err
 }
 
-// fieldFailed makes a rowError of a row that could not be made a document.
+// fieldFailed makes a rowError of a row that could not be made a document, and an *Error of one that must not.
 func fieldFailed(err error, row *rows.Row, mark int64) error {
+	if l, ok := errors.AsType[*columns.LimitError](err); ok {
+		return &Error{Byte: mark + row.Byte, Line: row.Line, Reason: l.Reason, Kind: KindLimit, Err: err}
+	}
 	e := &Error{Byte: mark + row.Byte, Line: row.Line, Reason: err.Error(), Err: err}
 	if bad, ok := errors.AsType[*columns.FieldError](err); ok {
 		e.Column, e.Reason, e.Value = bad.Column, bad.Reason, bad.Value
@@ -161,8 +181,11 @@ func (d *delimited) position() position {
 }
 
 func (d *delimited) close() {
-	if d.lenient > 0 {
-		d.r.warnFile("%d fields have text behind their closing quote, which is read as a part of them", d.lenient)
+	if d.lenient.count > 0 {
+		d.r.warnFile("%d fields have text behind their closing quote, which is read as a part of them; the first is in the row at line %d", d.lenient.count, d.lenient.line)
+	}
+	if d.several.count > 0 {
+		d.r.warnFile("%d rows with such fields have several lines, the first is at line %d: if a quote is missing there, the rows that follow it are in its value", d.several.count, d.several.line)
 	}
 	if n := d.plan.Surplus(); n > 0 {
 		d.r.warnFile("%d rows have more fields than the header, all of them empty; they are ignored", n)

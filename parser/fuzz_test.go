@@ -44,7 +44,7 @@ func FuzzOpen(f *testing.F) {
 		`{"format":{"type":"protobuf","config":{"protoFile":"syntax = \"proto3\"; message M { string a = 1; repeated int32 b = 2; }","message":"M","delimited":true}}}`,
 	}
 	for i := range configs {
-		for _, seed := range []string{"a,b\n1,2\n3\n", "{\"a\":1}\n[{\"b\":\"\\ud800\"}]", "#Fields: a b\n1 -\n", "\xff\xfea\x00\n\x001\x00", "\x02\x0a\x00\x04\x08"} {
+		for _, seed := range []string{"a,b\n1,2\n3\n", "a,b\n1,\"x\n2,y\n3,\"z\"\n", "{\"a\":1}\n[{\"b\":\"\\ud800\"}]", "#Fields: a b\n1 -\n", "\xff\xfea\x00\n\x001\x00", "\x02\x0a\x00\x04\x08"} {
 			f.Add(uint8(i), []byte(seed))
 		}
 	}

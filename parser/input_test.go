@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -150,6 +151,21 @@ func TestInput_StagesPipes(t *testing.T) {
 	t.Setenv("TMPDIR", dir+"/none")
 	if _, err := Open(t.Context(), configOf(t, ""), once(inputOf("a.zip", packMember(t, "a.csv", nil), 100)), Cursor{}); err == nil || !strings.Contains(err.Error(), "making a temporary file") {
 		t.Errorf("without a folder: got %v", err)
+	}
+}
+
+func TestStage_IsBounded(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("TMPDIR", dir)
+	s, err := stage(strings.NewReader("1234"), 4)
+	if err != nil || s.size != 4 || s.close() != nil {
+		t.Errorf("as much as is allowed: %v", err)
+	}
+	if _, err := stage(strings.NewReader("12345"), 4); kindOf(err) != KindLimit || err.Error() != "an input that can be read only in order is kept in a temporary file of at most 4 bytes: give the file itself" {
+		t.Errorf("one byte more: %v", err)
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, err)
 	}
 }
 

@@ -23,7 +23,7 @@ func endless(name, head string, fill byte, size int64, zipped bool) Input {
 		go func() {
 			z, _ := gzip.NewWriterLevel(w, gzip.BestSpeed)
 			_, err := io.Copy(z, plain)
-			w.CloseWithError(err)
+			w.CloseWithError(errors.Join(err, z.Close()))
 		}()
 		return r, nil
 	}}
@@ -56,6 +56,8 @@ func TestLimits_EndInASentenceWithinBounds(t *testing.T) {
 		{"gzip of 64 GiB of zeros", endless("a.csv.gz", "", 0, 64<<30, true), "a.csv.gz: line 1, byte 0: it is longer than 67108864 bytes", KindLimit, 256},
 		{"gzip of 64 GiB of zeros behind a header", endless("a.csv.gz", "a,b\n", 0, 64<<30, true), "a.csv.gz: row 1, line 2", KindLimit, 256},
 		{"a field of 1 GiB", endless("a.csv", "a,b\n1,2\n\"", 'x', 1<<30, false), "a.csv: row 2, line 3", KindLimit, 256},
+		{"a row of control characters, of which JSON has six bytes each", endless("a.csv.gz", "a,b\n1,", 1, 60<<20, true), "a.csv.gz: row 1, line 2, byte 4: the document of this row has up to 377487", KindLimit, 256},
+		{"a header of 40 MiB", endless("a.csv.gz", "a,b", 'x', 40<<20, true), "a.csv.gz: making documents: the names of the columns have 41943042 bytes together; at most 16777216 are allowed", KindLimit, 256},
 		{"a line of 1 GiB in a log", endless("a.log", "#Fields: a b\n", 'x', 1<<30, false), "a.log: ", KindLimit, 256},
 		{"a JSON string of 1 GiB", endless("a.json", `{"a":"`, 'x', 1<<30, false), "a.json: row 1, line 1", KindLimit, 320},
 		{"blanks of 1 GiB in a JSON value", endless("a.json", `{"a":`, ' ', 1<<30, false), "a.json: row 1, line 1", KindLimit, 320},

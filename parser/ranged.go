@@ -17,15 +17,15 @@ type staged struct {
 	gone bool
 }
 
-func stage(r io.Reader) (*staged, error) {
+func stage(r io.Reader, most int64) (*staged, error) {
 	f, err := os.CreateTemp("", "parser-*")
 	if err != nil {
 		return nil, fmt.Errorf("making a temporary file: %w", err)
 	}
 	s := &staged{file: f, gone: os.Remove(f.Name()) == nil}
-	s.size, err = io.Copy(f, io.LimitReader(r, maxStaged+1))
-	if err == nil && s.size > maxStaged {
-		err = fileError(KindLimit, "an input that can be read only in order is kept in a temporary file of at most %d GiB: give the file itself", maxStaged>>30)
+	s.size, err = io.Copy(f, io.LimitReader(r, most+1))
+	if err == nil && s.size > most {
+		err = fileError(KindLimit, "an input that can be read only in order is kept in a temporary file of at most %d bytes: give the file itself", most)
 	}
 	if err != nil {
 		return nil, errors.Join(err, s.close())

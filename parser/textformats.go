@@ -2,6 +2,7 @@ package parser
 
 import (
 	"bytes"
+	"errors"
 	"io"
 
 	"github.com/estuary/connectors/internal/jsonschema"
@@ -74,6 +75,9 @@ func (r *Reader) columnOptions() (columns.Options, error) {
 func (r *Reader) planned(warnings []string, err error) error {
 	for _, w := range warnings {
 		r.warnFile("%s", w)
+	}
+	if l, ok := errors.AsType[*columns.LimitError](err); ok {
+		return fileError(KindLimit, "%w", l)
 	}
 	if err != nil {
 		return fileError(KindConfig, "%w", err)

@@ -12,6 +12,8 @@ import (
 	"github.com/sirupsen/logrus/hooks/test"
 )
 
+// bug streams-files-parser 7: predecessor: a run went on behind a line that could not be written
+//
 // A reader of stdout that left is a quiet end; a server that closed its connection is an error, though the system calls both a broken pipe.
 func TestRefuse_ToldApartByWhoLeft(t *testing.T) {
 	logs := test.NewLocal(logrus.StandardLogger())

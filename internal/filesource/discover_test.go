@@ -61,17 +61,17 @@ func TestDiscover_ReadsLittle(t *testing.T) {
 // bug streams-files-parser 45: Airbyte #29110: the configured encoding was not passed on when the schema was inferred
 func TestDiscover_ByTheConfigurationOfReads(t *testing.T) {
 	memory, _ := store()
-	put(memory, map[string][]byte{"a.txt": []byte("caf\xe9;n\n1;2\n")})
+	put(memory, map[string][]byte{"a.txt": []byte("w\xb1s/n\n1/2\n")}) // neither the encoding nor the delimiter would be guessed
 	c := newCapture(t, memory)
 	c.reading.Advanced.Sample = true
-	if err := json.Unmarshal([]byte(`{"format":{"type":"csv","config":{"delimiter":";","encoding":"iso-8859-1"}}}`), &c.reading.Parser); err != nil {
+	if err := json.Unmarshal([]byte(`{"format":{"type":"csv","config":{"delimiter":"/","encoding":"iso-8859-2"}}}`), &c.reading.Parser); err != nil {
 		t.Fatal(err)
 	}
 	streams, err := c.source().Discover(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := string(jsonschema.Airbyte(streams[0].Schema)); !strings.Contains(got, `"café":{"type":["string","null"]},"n":`) {
+	if got := string(jsonschema.Airbyte(streams[0].Schema)); !strings.Contains(got, `"wąs":{"type":["string","null"]},"n":`) {
 		t.Errorf("the schema is %s", got)
 	}
 }

@@ -252,7 +252,7 @@ func TestFilters(t *testing.T) {
 	memory, now := store()
 	memory.PageSize = 2
 	put(memory, map[string][]byte{
-		"p/": nil, "p/a.csv": csv(1), "p/b.txt": csv(1), "p/c.csv": csv(1), "p/_temporary/d.csv": csv(1), "p/e.csv/": csv(1), "pq/f.csv": csv(1), "q/g.csv": csv(1),
+		"p/": nil, "p/d.csv/": nil, "p/empty.csv": nil, "p/a.csv": csv(1), "p/b.txt": csv(1), "p/c.csv": csv(1), "p/_temporary/d.csv": csv(1), "p/e.csv/": csv(1), "pq/f.csv": csv(1), "q/g.csv": csv(1),
 	})
 	memory.Put(memblob.Entry{Key: "p/old.csv", Data: csv(1), Modified: now.Add(-1000 * time.Hour)})
 	c := newCapture(t, memory)
@@ -260,6 +260,9 @@ func TestFilters(t *testing.T) {
 	c.reading.Advanced.Exclude = []string{"/_temporary/"}
 	c.reading.Advanced.MinimumModified = now.Add(-time.Hour).Format(time.RFC3339)
 	c.read().want(t, "filtered", map[string]int{"bkt/p/a.csv": 1, "bkt/p/c.csv": 1, "bkt/p/e.csv/": 1})
+	if n := memory.Calls(memblob.Open); n != 3 || strings.Count(string(c.state), " 2026-") != 3 {
+		t.Errorf("%d objects were opened, and the state is %s; want those three", n, c.state)
+	}
 	if name := c.source().settings.StreamName(); name != "bkt/p" {
 		t.Errorf("the stream is called %q, want bkt/p", name)
 	}

@@ -22,6 +22,7 @@ type Messages struct {
 	r       io.Reader
 	buf     []byte // what was read, from at on still to be cut
 	at      int
+	begun   int   // of the datum that Next went to last, with what stands before it
 	base    int64 // of buf[0]
 	end     error // of r
 	failed  error
@@ -37,6 +38,9 @@ func NewMessages(r io.Reader, s *Schema, framing Framing, limits Limits, at int6
 
 // Position returns the place behind the datum that Next went to last.
 func (m *Messages) Position() int64 { return m.base + int64(m.at) }
+
+// Begin returns the place where that datum begins, or what stands before it.
+func (m *Messages) Begin() int64 { return m.base + int64(m.begun) }
 
 // Next goes to the next datum. It returns io.EOF behind the last one; other errors are *Error and those of the reader, and final.
 func (m *Messages) Next() error {
@@ -97,7 +101,7 @@ func (m *Messages) cut(w *walk) bool {
 	spans, ok := m.schema.cut(w, m.spans)
 	m.spans = spans
 	if ok {
-		m.datum, m.made, m.at = m.buf, 0, w.i
+		m.datum, m.made, m.begun, m.at = m.buf, 0, m.at, w.i
 	}
 	return ok
 }

@@ -75,7 +75,7 @@ func TestPage_ThatLies(t *testing.T) {
 		kind   Kind
 		want   string
 	}{
-		{"2^31-1 bytes", i32, []craftedPage{header(func(h *format.PageHeader) { h.CompressedPageSize = math.MaxInt32 })(plain)}, Limit, "declares 2147483647 bytes, 8 uncompressed, exceeds 67108864"},
+		{"2^31-1 bytes", i32, []craftedPage{header(func(h *format.PageHeader) { h.CompressedPageSize = math.MaxInt32 })(plain)}, Limit, "declares 2147483647 bytes, 8 uncompressed; at most 67108864 are allowed"},
 		{"2^31-1 bytes uncompressed", i32, []craftedPage{header(func(h *format.PageHeader) { h.UncompressedPageSize = math.MaxInt32 })(plain)}, Limit, "declares 8 bytes, 2147483647 uncompressed"},
 		{"2^31-1 bytes, version 2", i32, []craftedPage{header(func(h *format.PageHeader) { h.UncompressedPageSize = math.MaxInt32 })(two)}, Limit, "2147483647 uncompressed"},
 		{"negative sizes", i32, []craftedPage{header(func(h *format.PageHeader) { h.CompressedPageSize = -1 })(plain)}, Corrupt, "declares -1 bytes"},

@@ -52,7 +52,7 @@ func (c *column) checkSizes(h *format.PageHeader) error {
 		return corrupt("a page that declares %d bytes, %d uncompressed", h.CompressedPageSize, h.UncompressedPageSize)
 	}
 	if h.CompressedPageSize > limit || h.UncompressedPageSize > limit {
-		return tooLarge("a page that declares %d bytes, %d uncompressed, exceeds %d", h.CompressedPageSize, h.UncompressedPageSize, limit)
+		return tooLarge("a page declares %d bytes, %d uncompressed; at most %d are allowed", h.CompressedPageSize, h.UncompressedPageSize, limit)
 	}
 	return nil
 }

@@ -65,6 +65,7 @@ func (s *session) everyLine(what string, o *output) {
 // plainStates reports state messages that only a runner with our extensions may see.
 func (s *session) plainStates(what string, o *output) {
 	for _, m := range o.of("STATE") {
+		// bug streams-files-parser 8: predecessor: the state of one partition was printed as the whole, or a patch without its flag
 		if m.State.Merge {
 			s.report("%s: a STATE is a merge patch, which a plain runner would store as the whole", what)
 		}

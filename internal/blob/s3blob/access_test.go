@@ -69,6 +69,9 @@ func TestCheck_TellsWhatIsWrong(t *testing.T) {
 	}
 	nobody := "http://" + closed.Addr().String()
 	closed.Close()
+	t.Setenv("AWS_ACCESS_KEY_ID", "AK")
+	t.Setenv("AWS_SECRET_ACCESS_KEY", "SK")
+	t.Setenv("AWS_REGION", "eu-west-1")
 	for name, c := range map[string]struct {
 		config s3blob.Config
 		script s3test.Answer
@@ -79,6 +82,7 @@ func TestCheck_TellsWhatIsWrong(t *testing.T) {
 	}{
 		"all is well":        {config: s3blob.Config{Credentials: key("AK", "SK")}},
 		"by a host's name":   {config: s3blob.Config{Credentials: key("AK", "SK"), Endpoint: "localhost"}},
+		"of the machine":     {config: s3blob.Config{Credentials: &awsauth.Credentials{Default: &awsauth.Default{}}}}, // in another region
 		"its region":         {config: s3blob.Config{Credentials: key("AK", "SK"), Region: "us-east-1"}},
 		"nobody listens":     {config: s3blob.Config{Endpoint: nobody}, kind: protocol.Transient, says: "connection refused: check the network, and advanced.endpoint, which is " + nobody},
 		"no such host":       {config: s3blob.Config{Endpoint: "http://nonesuch.invalid"}, kind: protocol.Transient, says: "nonesuch.invalid"},

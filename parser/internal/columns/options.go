@@ -33,6 +33,8 @@ type Options struct {
 	// DefaultOffset, as +00:00, is the zone of times without one. Where it is given, text like a date and a time becomes RFC 3339 if the schema says format
 	// date-time; "": no text is changed.
 	DefaultOffset string
+	// MaxDocument is how many bytes a document made of a row of text may have; 0: 96 MiB.
+	MaxDocument int
 }
 
 var (
@@ -51,6 +53,9 @@ func (o Options) withDefaults() (Options, error) {
 	}
 	if o.Falses == nil {
 		o.Falses = defaultFalses
+	}
+	if o.MaxDocument == 0 {
+		o.MaxDocument = defaultDocument
 	}
 	decimal := "."
 	if o.DecimalComma {

@@ -17,6 +17,8 @@ type TextPlan struct {
 	field   []byte // a field whose escapes are undone
 	value   []byte // a value that is joined with what is added
 	surplus int64
+	most    int // bytes of a document
+	names   int // bytes of it that are names and what is added
 }
 
 // ForText plans a header. Errors concern the file: two columns at one location, one that the schema forbids, a required location without a column.
@@ -26,6 +28,9 @@ func ForText(header []string, o Options) (p *TextPlan, warnings []string, err er
 	}
 	if len(header) > math.MaxInt32 {
 		return nil, nil, fmt.Errorf("reading the header: %d columns are too many", len(header))
+	}
+	if err := boundNames(header); err != nil {
+		return nil, nil, err
 	}
 	heads, err := headers(header)
 	if err != nil {
@@ -39,7 +44,8 @@ func ForText(header []string, o Options) (p *TextPlan, warnings []string, err er
 	if err != nil {
 		return nil, nil, err
 	}
-	p = &TextPlan{program: compile(root)}
+	p = &TextPlan{program: compile(root), most: o.MaxDocument}
+	p.names = names(p.program)
 	var forbidden []string
 	for i, h := range heads {
 		s, required := locate(o.Schema, found[i].tokens)
@@ -83,7 +89,7 @@ func plan(fields []string, o Options, schema *jsonschema.Node) (*node, []placed,
 // Surplus counts the rows that were longer than the header by empty fields.
 func (p *TextPlan) Surplus() int64 { return p.surplus }
 
-// Append appends the document of a row, the n-th, counted from 0. Its error is a *FieldError, and then dst is as long as it was.
+// Append appends the document of a row, the n-th, counted from 0. Its error is a *FieldError or a *LimitError, and then dst is as long as it was.
 func (p *TextPlan) Append(dst []byte, row *rows.Row, d *rows.Dialect, n int64) ([]byte, error) {
 	start := len(dst)
 	fields := row.Fields
@@ -94,6 +100,12 @@ func (p *TextPlan) Append(dst []byte, row *rows.Row, d *rows.Dialect, n int64) (
 			}
 		}
 		p.surplus++
+	}
+	if p.names+escaped*len(row.Text) > p.most {
+		var err error
+		if dst, err = p.makeRoom(dst, row); err != nil {
+			return dst, err
+		}
 	}
 	p.writer.frames = p.writer.frames[:0]
 	dst = append(dst, '{')

@@ -5,8 +5,8 @@
 // last Ctrl-Z are dealt with here. Detect finds out what the user left open.
 //
 // Quotes are read leniently, and counted: a quote opens a quoted field only as the first character of it, text behind the closing quote belongs to the
-// field. A quoted field that is never closed is a RowError; scanning goes on with the line after the one that opened it, so that one stray quote costs one
-// line and not the rest of the file.
+// field. A quoted field that is never closed, or not before a field of a later line opens with a quote, is a RowError; scanning goes on with the line after
+// the one that opened it, so that one stray quote costs one line and not those behind it.
 //
 // The same bytes give the same rows however the reader splits them: a row that the buffer does not hold as a whole is cut anew once it does, so that no
 // state survives a read. Memory is bounded by Options.MaxRow.

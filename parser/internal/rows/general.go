@@ -1,6 +1,7 @@
 package rows
 
 import (
+	"bytes"
 	"encoding/binary"
 	"math/bits"
 	"strings"
@@ -31,6 +32,10 @@ func (s *Scanner) cutGeneral(b []byte, end int, eof bool) cut {
 		found, length := d.separator(b, i, eof)
 		if found == data {
 			if f.Flags&Quoted != 0 {
+				if b[i] != ' ' && b[i] != '\t' && d.runsOver(b[quote:i]) {
+					c.state, c.quote, c.text, c.next = runOver, quote, i, min(end, i+max(len(d.Delimiter), 2))
+					return c
+				}
 				f.Flags |= Escaped | Lenient
 				c.lenient++
 			}
@@ -52,6 +57,17 @@ func (s *Scanner) cutGeneral(b []byte, end int, eof bool) cut {
 		}
 		i += length
 	}
+}
+
+// runsOver tells of a quoted field, from its quote to the one that closes it and has text behind, that it was never closed: the last quote stands where a
+// field of a later line begins, and opens that one. Taken for the end, it would make values of the rows between.
+func (d *Dialect) runsOver(field []byte) bool {
+	before := bytes.TrimRight(field, string(rune(d.Quote)))
+	if lineEnd(before, d.End) < 0 {
+		return false
+	}
+	last := before[len(before)-1]
+	return last == d.End.byte() || last == '\r' && d.End == AnyEnd || bytes.HasSuffix(before, []byte(d.Delimiter))
 }
 
 // closing finds the quote that closes the field whose text begins at i; len(b) or more: there is none.

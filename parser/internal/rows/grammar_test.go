@@ -74,6 +74,39 @@ var grammar = []struct {
 		Given{},
 		[][]string{{"a", "b", "c"}, {"!unterminated quoted field opened at line 3: no closing quote before the end of the file"}, {"2", "y", "z"}},
 	},
+	{
+		"unclosed quote, a quoted field follows", "a,b\n1,\"x\n2,y\n3,\"z\"\n4,w\n",
+		Given{},
+		[][]string{{"a", "b"}, {"!unterminated quoted field opened at line 2: a field of line 4 opens with a quote before a closing one"}, {"2", "y"}, {"3", "z"}, {"4", "w"}},
+	},
+	{
+		"unclosed quote, a quoted field follows at the start of a line", "a,b\r\n1,\"x\r\n2,y\r\n\"\"\"z\"\"\",3\r\n",
+		Given{},
+		[][]string{{"a", "b"}, {"!unterminated quoted field opened at line 2: a field of line 4 opens with a quote before a closing one"}, {"2", "y"}, {`"z"`, "3"}},
+	},
+	{
+		"unclosed quotes on every line", "a,b\n1,\"x\n2,\"y\n3,\"\n4,w\n",
+		Given{},
+		[][]string{
+			{"a", "b"},
+			{"!unterminated quoted field opened at line 2: a field of line 3 opens with a quote before a closing one"},
+			{"2", "y\n3,"},
+			{"4", "w"},
+		},
+	},
+	{
+		"unclosed quote, delimiters of two characters", "a||b\n1||\"x\n3|\"z\"||y\n4||\"w\"\n",
+		Given{Delimiter: "||"},
+		[][]string{{"a", "b"}, {"1", "x\n3|z\"", "y"}, {"4", "w"}},
+	},
+	{
+		"unclosed quote, delimiters of two characters and a field that opens", "a||b\n1||\"x\n3||\"z\"\n",
+		Given{Delimiter: "||"},
+		[][]string{{"a", "b"}, {"!unterminated quoted field opened at line 2: a field of line 3 opens with a quote before a closing one"}, {"3", "z"}},
+	},
+	{"a quote inside a text of two lines", "a,b\n\"x\nsaid \"yes\" to y\",1\n2,3\n", Given{}, [][]string{{"a", "b"}, {"x\nsaid yes\" to y\"", "1"}, {"2", "3"}}},
+	{"a quote behind a comma of the same line", "a,b\n\"x,\"y,1\n2,3\n", Given{}, [][]string{{"a", "b"}, {"x,y", "1"}, {"2", "3"}}},
+	{"blanks behind a closing quote on a line of its own", "a,b\n\"x\n\" ,1\n\"y,\n\"\t,2\n", Given{}, [][]string{{"a", "b"}, {"x\n ", "1"}, {"y,\n\t", "2"}}},
 	{"unclosed quote in the last line", "a\n\"x", Given{}, [][]string{{"a"}, {"!unterminated quoted field opened at line 2: no closing quote before the end of the file"}}},
 	{"unclosed quote is all there is", "\"", Given{}, [][]string{{"!unterminated quoted field opened at line 1: no closing quote before the end of the file"}}},
 

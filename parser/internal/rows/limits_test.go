@@ -50,6 +50,19 @@ func TestScanner_RowLimit(t *testing.T) {
 			"closed behind the limit", "a,b\n1,\"2\n" + strings.Repeat("7,8\n", 20) + "\"\n",
 			append(append([][]string{{"a", "b"}, {"!unterminated quoted field opened at line 2: no closing quote within the row limit of 16 bytes"}}, repeat(20, "7", "8")...), []string{"!unterminated quoted field opened at line 23: no closing quote before the end of the file"}),
 		},
+		{
+			"a field opens within the limit", "a,b\n1,\"2\n12345678,\"3\"\n5,6\n",
+			[][]string{{"a", "b"}, {"!unterminated quoted field opened at line 2: a field of line 3 opens with a quote before a closing one"}, {"12345678", "3"}, {"5", "6"}},
+		},
+		{
+			"a field opens at the limit", "a,b\n1,\"2\n1234567890,\"3\"\n5,6\n",
+			[][]string{{"a", "b"}, {"!unterminated quoted field opened at line 2: a field of line 3 opens with a quote before a closing one"}, {"1234567890", "3"}, {"5", "6"}},
+		},
+		{"a field opens across the limit", "a,b\n1,\"2\n12345678901,\"3\"\n5,6\n", [][]string{{"a", "b"}, {long}}}, // the quote may close the row, which is too long then
+		{
+			"a field opens behind the limit", "a,b\n1,\"2\n123456789012,\"3\"\n5,6\n",
+			[][]string{{"a", "b"}, {"!unterminated quoted field opened at line 2: no closing quote within the row limit of 16 bytes"}, {"123456789012", "3"}, {"5", "6"}},
+		},
 		{"unclosed, a CRLF across the limit", "a,b\n1,\"" + strings.Repeat("x", 14) + "\r\n7,8\n", [][]string{{"a", "b"}, {long + ", in a quoted field"}}},
 		{"unclosed, no line end within the limit", "a,b\n1,\"" + strings.Repeat("x", 100) + "\n7,8\n", [][]string{{"a", "b"}, {long + ", in a quoted field"}}},
 	} {
@@ -113,7 +126,7 @@ func TestScanner_MemoryIsBounded(t *testing.T) {
 		{"a field for ever", "x", "it is longer than 1048576 bytes"},
 		{"a quoted field for ever", "\"", ""},
 		{"a quoted field of text", "\"x", ""},
-		{"lines in quotes", "\"x\n", ""},
+		{"lines in quotes", "\"x\n\" \n", ""},
 		{"fields for ever", ",", "it has more than 100000 fields"},
 		{"blank lines", "\n", ""},
 		{"comments", "#x", ""},

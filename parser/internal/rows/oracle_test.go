@@ -61,8 +61,24 @@ func oracle(text string, d Dialect) [][]string {
 					field.WriteByte(c)
 				}
 			}
+			why := ""
 			if !closed {
-				all = append(all, []string{fmt.Sprintf("!unterminated quoted field opened at line %d: no closing quote before the end of the file", line(opened))})
+				why = "no closing quote before the end of the file"
+			} else if i < len(text) && end(i) == 0 && !strings.HasPrefix(text[i:], d.Delimiter) && text[i] != ' ' && text[i] != '\t' {
+				// The quote is an opening one if a field of a later line begins with it, or with it and doubled ones.
+				begins := i - 1
+				for ; begins > opened && text[begins-1] == d.Quote; begins-- {
+				}
+				behind := false
+				for k := opened; k < begins; k++ {
+					behind = behind || end(k) > 0
+				}
+				if behind && (strings.HasSuffix(text[:begins], d.Delimiter) || end(begins-1) > 0) {
+					why = fmt.Sprintf("a field of line %d opens with a quote before a closing one", line(begins))
+				}
+			}
+			if why != "" {
+				all = append(all, []string{fmt.Sprintf("!unterminated quoted field opened at line %d: %s", line(opened), why)})
 				row = nil
 				for i = opened; i < len(text) && end(i) == 0; i++ {
 				}

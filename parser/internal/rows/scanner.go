@@ -42,8 +42,8 @@ func (s *Scanner) Position() (byte, line int64) { return s.base + int64(s.pos), 
 // cut is what an attempt to cut one row came to. Indexes count from the row's first byte.
 type cut struct {
 	state   state
-	text    int  // length of the row without its end
-	next    int  // where the row behind it begins
+	text    int  // length of the row without its end; runOver: where the quote that opens another field ends
+	next    int  // where the row behind it begins; runOver: how much was looked at
 	fields  int  // how many of Scanner.fields
 	lenient int  // how many of these are
 	quote   int  // where the quoted field begins that is not closed
@@ -57,6 +57,7 @@ const (
 	blank                 // a line without a byte is there
 	partial               // the row goes on behind the data
 	unclosed              // the same, in a quoted field
+	runOver               // a quoted field is not closed before one of a later line opens
 	tooWide               // there are more than Options.MaxColumns fields
 )
 
@@ -78,6 +79,9 @@ func (s *Scanner) Next() (*Row, error) {
 			}
 			continue
 		}
+		if c := s.buf[s.pos]; (c == '\r' || c == s.dialect.End.byte()) && s.skipBlankLines() {
+			continue
+		}
 		var c cut
 		if s.plain {
 			c = s.cutPlain(s.unread(), s.waiting(), s.eof())
@@ -90,10 +94,12 @@ func (s *Scanner) Next() (*Row, error) {
 		case c.state == blank:
 			s.pos += c.next
 			s.line++
+		case c.state == runOver && c.next <= s.options.MaxRow+2:
+			return nil, s.resyncRunOver(c)
 		case c.state == whole || c.state == tooWide || s.waiting() >= s.options.MaxRow+2: // 2: a CRLF
 			return nil, s.tooBig()
 		case c.state == unclosed && s.eof():
-			return nil, s.resync(c.quote, s.waiting(), "before the end of the file")
+			return nil, s.resync(c.quote, s.waiting(), "no closing quote before the end of the file")
 		case !s.fill():
 			return nil, s.fail(s.err)
 		}
@@ -128,7 +134,9 @@ func (s *Scanner) tooBig() error {
 	within := min(s.options.MaxRow+2, s.waiting())
 	switch c := s.cutGeneral(s.unread(), within, false); c.state {
 	case unclosed:
-		return s.resync(c.quote, within, fmt.Sprintf("within the row limit of %d bytes", s.options.MaxRow))
+		return s.resync(c.quote, within, fmt.Sprintf("no closing quote within the row limit of %d bytes", s.options.MaxRow))
+	case runOver:
+		return s.resyncRunOver(c)
 	case tooWide:
 		return s.fail(s.limit(fmt.Sprintf("it has more than %d fields", s.options.MaxColumns)))
 	default:
@@ -136,8 +144,13 @@ func (s *Scanner) tooBig() error {
 	}
 }
 
+func (s *Scanner) resyncRunOver(c cut) error {
+	line := s.line + countLines(s.unread()[:c.text], s.dialect.End)
+	return s.resync(c.quote, c.text, fmt.Sprintf("a field of line %d opens with a quote before a closing one", line))
+}
+
 // resync skips to the line behind the one on which a quoted field was opened that is not closed before end.
-func (s *Scanner) resync(quote, end int, where string) error {
+func (s *Scanner) resync(quote, end int, why string) error {
 	b := s.unread()[:end]
 	text, next := len(b), len(b)
 	last := s.eof() && end == s.waiting()
@@ -159,7 +172,7 @@ func (s *Scanner) resync(quote, end int, where string) error {
 	opened := s.line + countLines(b[:quote], s.dialect.End)
 	err := &RowError{
 		Byte: s.base + int64(s.pos), Line: s.line, Raw: b[:text],
-		Reason: fmt.Sprintf("unterminated quoted field opened at line %d: no closing quote %s", opened, where),
+		Reason: fmt.Sprintf("unterminated quoted field opened at line %d: %s", opened, why),
 	}
 	s.pos += next
 	s.line += countLines(b[:next], s.dialect.End)
@@ -181,6 +194,24 @@ func (s *Scanner) begin() {
 		s.pos += n
 		s.line++
 	}
+}
+
+// skipBlankLines skips lines without a byte, of which a small compressed file may have very many. One that may go on behind the data is left to cut.
+func (s *Scanner) skipBlankLines() bool {
+	b, at := s.buf[s.pos:s.end], 0
+	eol, crlf := s.dialect.End.byte(), s.dialect.End == LineEnd || s.dialect.End == AnyEnd
+	for at < len(b) {
+		if b[at] == eol {
+			at++
+		} else if crlf && b[at] == '\r' && at+1 < len(b) && b[at+1] == '\n' {
+			at += 2
+		} else {
+			break
+		}
+		s.line++
+	}
+	s.pos += at
+	return at > 0
 }
 
 // skipComments skips the comments that wait.

@@ -245,11 +245,9 @@ func TestScanner_LosesNoRow(t *testing.T) {
 		for range random.IntN(12) {
 			line := lines[random.IntN(len(lines))]
 			if strings.Contains(line, "not closed") {
-				if open++; open > 1 {
-					continue // a second one would close the first
-				}
-			} else if open > 0 && strings.Contains(line, `"`) {
-				continue
+				open++
+			} else if open > 0 && strings.HasPrefix(line, `5"`) {
+				continue // nobody can tell that this quote closes nothing
 			}
 			text.WriteString(line + "\n")
 			if line != "" {

@@ -308,6 +308,31 @@ long = {
 }
 files("long", long, {"-v1": dict(compression="ZSTD", data_page_version="1.0"), "-v2": dict(compression="ZSTD", data_page_version="2.0", use_dictionary=False)})
 
+# What readers may pass over: bloom filters, page indexes, checksums; types that are stored like others.
+indexed = {
+    "id": (pa.int64(), list(range(1000, 1300)), plain),
+    "name": (pa.string(), with_nulls(["n%d" % (i * i % 97) for i in range(300)]), plain),
+    "price": (pa.decimal128(9, 2), [D(i * 7 - 500).scaleb(-2) for i in range(300)], decimal_text(2)),
+    "tags": (pa.list_(pa.string()), [["t%d" % k for k in range(i % 3)] or None for i in range(300)], plain),
+}
+files("indexed", indexed, {
+    "-v" + version[0]: dict(
+        compression="SNAPPY", data_page_version=version, data_page_size=256, write_batch_size=16, row_group_size=170, write_page_index=True, write_page_checksum=True,
+        bloom_filter_options={"id": {"ndv": 300}, "name": True}, sorting_columns=[pq.SortingColumn(0)])
+    for version in ("1.0", "2.0")
+})
+files("kin", {
+    "date64": (pa.date64(), with_nulls([v * 86400000 for v in days]), lambda v: (dt.date(1970, 1, 1) + dt.timedelta(days=v // 86400000)).isoformat()),
+    "dec32": (pa.decimal32(9, 2), decimals(9, 2), decimal_text(2)),
+    "dec64": (pa.decimal64(18, 4), with_nulls(decimals(18, 4)), decimal_text(4)),
+    "ts_s": (pa.timestamp("s"), [s // 10**9 for s in stamps], lambda v: instant(v, 1, "")),
+    "time_s": (pa.time32("s"), [abs(s) // 10**9 % 86400 for s in stamps], lambda v: clock(v, 1)),
+    "large_bytes": (pa.large_binary(), with_nulls(blobs), plain),
+    "text_view": (pa.string_view(), with_nulls(texts), plain),
+    "bytes_view": (pa.binary_view(), blobs, plain),
+    "fixed_list": (pa.list_(pa.struct([("d", pa.date32())]), 2), [[{"d": d}, None] for d in days], lambda v: [x and {"d": (dt.date(1970, 1, 1) + dt.timedelta(days=x["d"])).isoformat()} for x in v]),
+}, {"": {}})
+
 # Encryption: of the footer, of a column under a plain footer.
 try:
     import pyarrow.parquet.encryption as pe
