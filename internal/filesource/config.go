@@ -2,6 +2,7 @@ package filesource
 
 import (
 	"fmt"
+	"net/url"
 	"regexp"
 	"strings"
 	"time"
@@ -53,6 +54,9 @@ func NewSettings(p Place, r Reading) (*Settings, error) {
 	if s.Bucket == "" || strings.Contains(s.Bucket, "/") {
 		return nil, configProblem(fmt.Sprintf("bucket %q is no name of a bucket", p.Bucket), "give the name alone, and what follows it as the prefix")
 	}
+	if err := checkEndpoint(r.Advanced.Endpoint); err != nil {
+		return nil, err
+	}
 	s.Prefix = p.Prefix
 	if rest := withoutScheme(p.Prefix); rest != p.Prefix {
 		s.Prefix = strings.TrimPrefix(strings.TrimPrefix(rest, s.Bucket), "/")
@@ -90,6 +94,21 @@ func NewSettings(p Place, r Reading) (*Settings, error) {
 		return nil, configProblem("the parser's configuration cannot be used", err.Error())
 	}
 	return s, nil
+}
+
+// checkEndpoint wants a URL, which is not quoted: there may be a password in it.
+func checkEndpoint(endpoint string) error {
+	if path, ok := strings.CutPrefix(endpoint, "file://"); ok {
+		if !strings.HasPrefix(path, "/") {
+			return configProblem("advanced.endpoint names no absolute path", "write file:///data for the directory /data")
+		}
+		return nil
+	}
+	at, err := url.Parse(endpoint)
+	if endpoint != "" && (err != nil || at.Scheme != "http" && at.Scheme != "https" || at.Host == "") {
+		return configProblem("advanced.endpoint is no URL", "write it as http://localhost:9000, or as file:///data for the directory /data")
+	}
+	return nil
 }
 
 func configProblem(summary, fix string) *protocol.Problem {

@@ -1,8 +1,11 @@
 package filesource
 
 import (
+	"bytes"
+	"context"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -110,6 +113,55 @@ func TestRead_ReplacedBeforeAndWhileItIsRead(t *testing.T) {
 		t.Errorf("documents by version %v, want some of the old one and the 3 of the new one", versions)
 	}
 	c.read().want(t, "and then", map[string]int{})
+}
+
+// overwritten is a bucket in which a file is written to in place while it is read, as happens in directories: the body has the bytes of both versions.
+type overwritten struct {
+	*memblob.Bucket
+	before, after []byte
+}
+
+func (o *overwritten) Open(ctx context.Context, key, version string, off, n int64) (io.ReadCloser, blob.Info, error) {
+	if version != "1" {
+		return o.Bucket.Open(ctx, key, version, off, n)
+	}
+	if o.after != nil {
+		o.Put(memblob.Entry{Key: key, Data: o.after})
+	} else {
+		o.Delete(key)
+	}
+	half := len(o.before) / 2
+	mixed := slices.Concat(o.before[:half], []byte("{\n"), o.before[half+2:])
+	from, length := blob.Span(int64(len(mixed)), off, n)
+	info := blob.Info{Object: blob.Object{Key: key, Size: int64(len(mixed)), Version: version}}
+	return io.NopCloser(bytes.NewReader(mixed[from : from+length])), info, nil
+}
+
+func TestRead_OverwrittenWhileItIsRead(t *testing.T) {
+	const size = 2000
+	for _, small := range []int64{1 << 20, 100} { // fetched whole; streamed
+		for what, after := range map[string][]byte{"overwritten": ndjson(size + 1), "deleted": nil} {
+			for _, policy := range []string{"fail", "skip"} {
+				memory, _ := store()
+				put(memory, map[string][]byte{"b": ndjson(size)})
+				c := newCapture(t, &overwritten{memory, ndjson(size), after})
+				c.reading.Advanced.OnFileError = policy
+				c.change = func(s *Source) { s.limits.small = small }
+				versions := map[string]int{}
+				for _, d := range c.read().documents {
+					versions[d.Meta.Version]++
+				}
+				want := 0
+				if after != nil {
+					want = size + 1
+				}
+				if versions["1"] == 0 || versions["1"] >= size || versions["2"] != want {
+					t.Errorf("%s, %s: documents by version %v, want some of %d and %d", what, policy, versions, size, want)
+				}
+				c.read().want(t, what+", and then", map[string]int{})
+			}
+		}
+	}
 }
 
 func TestRead_AFileThatIsReplacedAllTheTime(t *testing.T) {
@@ -290,6 +342,16 @@ func TestSettings(t *testing.T) {
 	} {
 		if _, err := NewSettings(Place{Bucket: "b"}, r); err == nil || !strings.Contains(err.Error(), problem) {
 			t.Errorf("%s: %v", problem, err)
+		}
+	}
+	for endpoint, problem := range map[string]string{
+		"http://localhost:9000": "", "https://minio.example/": "", "file:///data": "", "": "",
+		"file://data": "absolute", "file://localhost/data": "absolute", "file:/data": "no URL", "FILE:///data": "no URL", "/data": "no URL", "localhost:9000": "no URL",
+		"ftp://h/": "no URL", "http://": "no URL", "http://u:secret@[/": "no URL",
+	} {
+		_, err := NewSettings(Place{Bucket: "b"}, Reading{Advanced: Advanced{Endpoint: endpoint}})
+		if problem == "" && err != nil || problem != "" && (err == nil || !strings.Contains(err.Error(), problem) || strings.Contains(err.Error(), "secret")) {
+			t.Errorf("endpoint %q: %v, want %s", endpoint, err, problem)
 		}
 	}
 	if _, err := NewSettings(Place{Bucket: "b", MatchKeys: "("}, Reading{}); err == nil {
