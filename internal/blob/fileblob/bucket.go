@@ -24,7 +24,7 @@ type Bucket struct {
 	root string
 	log  *logrus.Entry
 
-	names, links sync.Once // of the log lines about what is passed over
+	names, links, depths sync.Once // of the log lines about what is passed over
 }
 
 var _ blob.Bucket = (*Bucket)(nil)

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sirupsen/logrus"
+
 	"github.com/estuary/connectors/internal/blob"
 	"github.com/estuary/connectors/internal/blob/fileblob"
 	"github.com/estuary/connectors/protocol"
@@ -68,6 +70,27 @@ func TestList_PassesOverWhatIsNoObject(t *testing.T) {
 }
 
 // bug streams-files-parser 64: predecessor (SFTP), directories before the key to start after were not listed, and their later files missed
+func TestList_TellsWhatLiesTooDeep(t *testing.T) {
+	dir := t.TempDir()
+	put(t, dir, "a.csv", []byte("x"))
+	t.Chdir(dir)
+	for range 25 { // deeper than a path of 4096 bytes reaches
+		below := strings.Repeat("d", 200)
+		must(t, os.Mkdir(below, 0o755))
+		must(t, os.Chdir(below))
+	}
+	must(t, os.WriteFile("deep.csv", []byte("x"), 0o600))
+	b, hook := open(t, dir)
+	for range 2 {
+		if _, keys := list(t, b, "", ""); !slices.Equal(keys, []string{"a.csv"}) {
+			t.Errorf("found %.100q", keys)
+		}
+	}
+	if len(hook.Entries) != 1 || hook.Entries[0].Level != logrus.WarnLevel || !strings.Contains(hook.Entries[0].Message, "longer than the system opens") {
+		t.Errorf("logged %+v", hook.Entries)
+	}
+}
+
 func TestList_StartsInsideADirectory(t *testing.T) {
 	dir := t.TempDir()
 	for _, key := range []string{"a/1", "a/b/1", "a/b/2", "a/c", "a.z", "b"} {
