@@ -37,6 +37,10 @@ func (w *walk) directory(at string) bool {
 	if at != "" && w.missing(at, err) {
 		return true // removed since it was found
 	}
+	if missing(err) {
+		w.yield(blob.Object{}, absent(w.bucket.root, err))
+		return false
+	}
 	if err != nil {
 		return w.fail(at, err)
 	}
