@@ -69,7 +69,6 @@ func TestList_PassesOverWhatIsNoObject(t *testing.T) {
 	}
 }
 
-// bug streams-files-parser 64: predecessor (SFTP), directories before the key to start after were not listed, and their later files missed
 func TestList_TellsWhatLiesTooDeep(t *testing.T) {
 	dir := t.TempDir()
 	put(t, dir, "a.csv", []byte("x"))
@@ -91,6 +90,7 @@ func TestList_TellsWhatLiesTooDeep(t *testing.T) {
 	}
 }
 
+// bug streams-files-parser 64: predecessor (SFTP), directories before the key to start after were not listed, and their later files missed
 func TestList_StartsInsideADirectory(t *testing.T) {
 	dir := t.TempDir()
 	for _, key := range []string{"a/1", "a/b/1", "a/b/2", "a/c", "a.z", "b"} {

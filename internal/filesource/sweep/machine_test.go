@@ -114,7 +114,6 @@ func TestState_AfterASweep(t *testing.T) {
 	r.holds(want)
 }
 
-// bug streams-files-parser 3: predecessor: a merge patch left what was to be cleared
 // Nothing that is put is younger than the state then, until the clock has caught up.
 func TestEnd_TellsThatTheClockWasPutBack(t *testing.T) {
 	for state, want := range map[string]time.Duration{`{"since":"1970-01-01T01:01:40Z","sweep":1}`: time.Hour, `{"since":"1970-01-01T00:01:40Z","sweep":1}`: 0, `{}`: 0} {
@@ -127,6 +126,7 @@ func TestEnd_TellsThatTheClockWasPutBack(t *testing.T) {
 	}
 }
 
+// bug streams-files-parser 3: predecessor: a merge patch left what was to be cleared
 func TestPatch_ClearsWhatIsOver(t *testing.T) {
 	r := &runner{t: t}
 	m := r.start(normal())
