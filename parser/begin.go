@@ -68,7 +68,8 @@ func (r *Reader) begin(d described, in *opened, from cursor) (err error) {
 		}
 	}
 	r.compare(d, in.stream)
-	k, err := r.byMagic(in, head, explicit, d)
+	container := bytes.HasPrefix(head, avroMagic)
+	k, err := r.byMagic(in, head, explicit, d) // head is no more
 	if err != nil {
 		return err
 	}
@@ -83,7 +84,7 @@ func (r *Reader) begin(d described, in *opened, from cursor) (err error) {
 	}
 	switch k {
 	case avroKind:
-		return r.beginAvro(in, bytes.HasPrefix(head, avroMagic), from.position)
+		return r.beginAvro(in, container, from.position)
 	case protKind:
 		return r.beginProtobuf(in, from.position)
 	default:
@@ -152,6 +153,7 @@ func (r *Reader) beginArchive(in *opened, from cursor) error {
 	if r.archive, err = openArchive(s); err != nil {
 		return err
 	}
+	r.archive.staged = len(r.temporary)
 	if sentence := r.archive.office(); sentence != "" {
 		return fileError(KindData, "%s", sentence)
 	}

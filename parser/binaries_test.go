@@ -1,8 +1,14 @@
 package parser
 
 import (
+	"archive/zip"
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -103,6 +109,77 @@ func TestOpen_ReadsBinaryFormatsUnderLayersAndFromPipes(t *testing.T) {
 					t.Errorf("%s, %s: document %d: got %s, want %s", name, how, i, got[i], want[i])
 				}
 			}
+		}
+	}
+}
+
+// What must be read at random is copied to a temporary file where layers are around it, in pieces that take the place of the file's first bytes.
+func TestOpen_ReadsParquetThatIsLargerThanItsBuffersUnderLayers(t *testing.T) {
+	c, raw := configOf(t, ""), padded(t, binaries(t)["types-none-v1.parquet"])
+	want, _, _, err := read(t, c, inputOf("a.parquet", raw, 65536), Cursor{})
+	if err != nil || len(want) == 0 {
+		t.Fatal(len(want), err)
+	}
+	for how, in := range map[string]Input{
+		"in gzip": inputOf("a", pack(t, "gzip", raw), 65536), "named, in zstd": inputOf("a.parquet.zst", pack(t, "zstd", raw), 65536),
+		"in a zip archive": inputOf("a.zip", packMember(t, "a.parquet", raw), 65536), "from a pipe": once(inputOf("a", raw, 1000)),
+	} {
+		got, _, _, err := read(t, c, in, Cursor{})
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("%s: %d documents of %d, %v", how, len(got), len(want), err)
+		}
+	}
+	text := "PAR1,b\n" + strings.Repeat("1,2\n", 40_000)
+	for how, in := range map[string]Input{"in gzip": inputOf("a.csv.gz", pack(t, "gzip", []byte(text)), 65536), "from a pipe": once(inputOf("a.csv", []byte(text), 1000))} {
+		if got, _, _, err := read(t, c, in, Cursor{}); err != nil || len(got) != 40_000 {
+			t.Errorf("a text, %s: %d documents, %v", how, len(got), err)
+		}
+	}
+}
+
+// padded puts bytes that nothing points to between the pages and the footer of a Parquet file, so that it is larger than all buffers.
+func padded(t *testing.T, raw []byte) []byte {
+	t.Helper()
+	if len(raw) < 12 {
+		t.Fatalf("a Parquet file of %d bytes", len(raw))
+	}
+	footer := len(raw) - 8 - int(binary.LittleEndian.Uint32(raw[len(raw)-8:]))
+	return slices.Concat(raw[:footer], bytes.Repeat([]byte("padding!"), 50_000), raw[footer:])
+}
+
+func TestZip_KeepsTheTemporaryFileOfOneMember(t *testing.T) {
+	raw := binaries(t)["types-none-v1.parquet"]
+	var out bytes.Buffer
+	z := zip.NewWriter(&out)
+	for i := range 5 {
+		w, err := z.Create(fmt.Sprintf("%d.parquet", i))
+		if err == nil {
+			_, err = w.Write(raw)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for how, c := range map[string]struct {
+		in   Input
+		kept int
+	}{"at random": {inputOf("a.zip", out.Bytes(), 65536), 1}, "from a pipe": {once(inputOf("a.zip", out.Bytes(), 65536)), 2}} {
+		r, err := Open(t.Context(), configOf(t, ""), c.in, Cursor{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		members := map[int]bool{}
+		for ; err == nil; _, err = r.Next(nil) {
+			if len(r.temporary) != c.kept {
+				t.Fatalf("%s: %d temporary files, want %d", how, len(r.temporary), c.kept)
+			}
+			members[r.at.Member] = true
+		}
+		if err != io.EOF || len(members) != 5 || len(r.temporary) != 0 {
+			t.Errorf("%s: %d members, %d temporary files at the end, %v", how, len(members), len(r.temporary), err)
 		}
 	}
 }

@@ -163,6 +163,12 @@ func TestValidate_TellsAllAtOnce(t *testing.T) {
 		{`{"json":{"encoding":"ebcdic"}}`, `json: looking up`},
 		{`{"w3cExtendedLog":{"encoding":"ebcdic"}}`, `w3cExtendedLog: looking up`},
 		{`{"format":{"type":"avro","config":{"framing":"single"}}}`, "avro.framing is single, but avro.schema is missing"},
+		{`{"csv":{"defaultOffset":"CET"}}`, "csv: reading times: the default offset must be written as +00:00, not CET"},
+		{`{"tsv":{"thousands":"."}}`, `tsv: reading numbers: "." cannot separate both`},
+		{`{"csv":{"headers":["a","b","a"]}}`, `csv: reading the header: columns 1 and 3 are both named "a"`},
+		{`{"avro":{"schema":"{\"type\":\"recor\"}"}}`, `avro.schema: reading an Avro schema: the type "recor" is not defined`},
+		{`{"protobuf":{"protoFile":"syntax = \"proto3\"; message A {}","message":"B"}}`, `protobuf: choosing message "B": there are only A`},
+		{`{"protobuf":{"protoFile":"syntax = \"proto3\"; message A {}","message":"A"}}`, ""},
 		{`{"format":"protobuf"}`, "the format is protobuf, but protoFile or message is missing"},
 		{`{"projections":{"a":"b"},"addRecordOffset":"n"}`, "\n"},
 		{`{"format":"csv","csv":{"delimiter":"auto","lineEnding":"auto","quote":"auto","escape":"auto","encoding":"auto"},"projections":{"a":"","b":"/~0~1"}}`, ""},
@@ -171,6 +177,14 @@ func TestValidate_TellsAllAtOnce(t *testing.T) {
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: got %v, want %q", c.config, err, c.want)
 		}
+	}
+}
+
+// Rows that are not there are not counted one by one.
+func TestSkipRowsAfterHeader_EndsWithTheFile(t *testing.T) {
+	c := configOf(t, `{"csv":{"skipRowsAfterHeader":9223372036854775807}}`)
+	if docs, _, _, err := read(t, c, inputOf("a.csv", []byte("a\n1\n\"2\n"), 65536), Cursor{}); err != nil || len(docs) != 0 {
+		t.Errorf("got %q, %v", docs, err)
 	}
 }
 

@@ -100,8 +100,10 @@ func (d *delimited) header(given []string) ([]string, error) {
 // skip passes over rows behind the header.
 func (d *delimited) skip(n int) error {
 	for range n {
-		if _, err := d.scanner.Next(); err != nil {
-			if _, ok := errors.AsType[*rows.RowError](err); !ok && !errors.Is(err, io.EOF) {
+		if _, err := d.scanner.Next(); errors.Is(err, io.EOF) {
+			return nil // Next says it again
+		} else if err != nil {
+			if _, ok := errors.AsType[*rows.RowError](err); !ok {
 				return err
 			}
 		}
@@ -115,12 +117,18 @@ func (r *Reader) planText(header []string, o *CSV, noValue string) (*columns.Tex
 	if err != nil {
 		return nil, err
 	}
-	c.MissingNull = o.Missing == "null"
-	c.Nulls, c.Trues, c.Falses = o.NullValues, o.TrueValues, o.FalseValues
-	c.QuotedEmptyIsString, c.DecimalComma, c.Thousands, c.DefaultOffset, c.NoValue = o.QuotedEmptyIsString, o.DecimalComma, o.Thousands, o.DefaultOffset, noValue
-	c.MaxDocument = o.MaxRow + o.MaxRow/2
-	plan, warnings, err := columns.ForText(header, c)
+	c.NoValue = noValue
+	plan, warnings, err := columns.ForText(header, o.columns(c))
 	return plan, r.planned(warnings, err)
+}
+
+// columns puts the options of text among those of columns.
+func (c *CSV) columns(to columns.Options) columns.Options {
+	to.MissingNull = c.Missing == "null"
+	to.Nulls, to.Trues, to.Falses = c.NullValues, c.TrueValues, c.FalseValues
+	to.QuotedEmptyIsString, to.DecimalComma, to.Thousands, to.DefaultOffset = c.QuotedEmptyIsString, c.DecimalComma, c.Thousands, c.DefaultOffset
+	to.MaxDocument = c.MaxRow + c.MaxRow/2
+	return to
 }
 
 func (d *delimited) next(dst []byte, n int64) ([]byte, error) {

@@ -41,7 +41,7 @@ func (r *Reader) name() string {
 }
 
 func (r *Reader) open(from cursor) error {
-	if err := r.config.Validate(); err != nil {
+	if err := r.config.check(); err != nil {
 		return fileError(KindConfig, "%w", err)
 	}
 	r.at = cursor{Config: r.config.hash(), Size: max(0, r.source.size)}

@@ -27,18 +27,19 @@ func (r *Reader) isParquet(in *opened, head []byte) (encrypted bool, err error) 
 	if !bytes.HasPrefix(head, parquetMagic) && !bytes.HasPrefix(head, parquetEncrypted) {
 		return false, errNoParquet
 	}
+	magic := bytes.Clone(head[:len(parquetMagic)]) // head is of a buffer that the copying of what cannot be read at random fills anew
 	s, err := r.random(in)
 	if err != nil {
 		return false, err
 	}
-	tail := make([]byte, 4)
+	tail := make([]byte, len(parquetMagic))
 	if s.length() < 12 { // both magics and a length
 		return false, errNoParquet
 	}
-	if _, err := (ranges{s}).ReadAt(tail, s.length()-4); err != nil && !errors.Is(err, io.EOF) {
+	if _, err := (ranges{s}).ReadAt(tail, s.length()-int64(len(tail))); err != nil && !errors.Is(err, io.EOF) {
 		return false, fmt.Errorf("reading the end of the file: %w", err)
 	}
-	if !bytes.Equal(tail, head[:4]) {
+	if !bytes.Equal(tail, magic) {
 		return false, errNoParquet
 	}
 	return bytes.Equal(tail, parquetEncrypted), nil

@@ -14,7 +14,7 @@ type Reader struct {
 	file    string   // for errors, with the member's name
 	archive *archive // nil: the file is none
 
-	temporary []*staged // closed at the end
+	temporary []*staged // closed at the end, those of a member at its end
 
 	docs      documents
 	threshold int     // of the format that is read
@@ -117,6 +117,9 @@ func (r *Reader) advance() {
 		r.summarize()
 		r.docs.close()
 		r.docs = nil
+		if dropped := r.drop(r.archive.staged); dropped != nil {
+			r.warn("%v", dropped)
+		}
 		err = r.nextMember(position{})
 	}
 	if err != nil {
@@ -192,11 +195,16 @@ func (r *Reader) release() error {
 		r.archive.close()
 		r.archive = nil
 	}
+	return r.drop(0)
+}
+
+// drop releases the temporary files but for the first ones.
+func (r *Reader) drop(kept int) error {
 	var errs []error
-	for _, t := range r.temporary {
+	for _, t := range r.temporary[kept:] {
 		errs = append(errs, t.close())
 	}
-	r.temporary = nil
+	r.temporary = r.temporary[:kept]
 	return errors.Join(errs...)
 }
 

@@ -8,12 +8,42 @@ import (
 	"strings"
 
 	"github.com/estuary/connectors/internal/jsonschema"
+	"github.com/estuary/connectors/parser/avro"
 	"github.com/estuary/connectors/parser/internal/charset"
+	"github.com/estuary/connectors/parser/internal/columns"
 	"github.com/estuary/connectors/parser/internal/rows"
+	"github.com/estuary/connectors/parser/proto"
 )
 
-// Validate tells all that the tags cannot say, as an errors.Join. It touches no file; Open calls it, too.
-func (c *Config) Validate() error {
+// Validate tells all that the tags cannot say, as an errors.Join. It touches no file.
+func (c *Config) Validate() error { return errors.Join(c.check(), c.compile()) }
+
+// compile tells what is wrong with options that are made something of for each file, where Open finds it by itself.
+func (c *Config) compile() error {
+	var problems []error
+	bad := func(of string, err error) {
+		if err != nil {
+			problems = append(problems, fmt.Errorf("%s: %w", of, err))
+		}
+	}
+	for _, k := range []kind{csvKind, tsvKind} {
+		o := c.delimited(k)
+		_, _, err := columns.ForText(o.Headers, o.columns(columns.Options{}))
+		bad(string(k), err)
+	}
+	if a := c.avro(); a.Schema != "" {
+		_, err := avro.Parse([]byte(a.Schema))
+		bad("avro.schema", err)
+	}
+	if p := c.protobuf(); p.ProtoFile != "" && p.Message != "" {
+		_, err := proto.Parse([]byte(p.ProtoFile), p.Message)
+		bad("protobuf", err)
+	}
+	return errors.Join(problems...)
+}
+
+// check is the cheap part of Validate. Open calls it.
+func (c *Config) check() error {
 	var problems []error
 	bad := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
 

@@ -21,6 +21,7 @@ type archive struct {
 	reader *zip.Reader
 	bytes  *sequence
 	index  int // of the member that is read
+	staged int // temporary files that are not of a member
 }
 
 // Methods of members beside stored and deflated, https://pkware.cachefly.net/webdocs/casestudies/APPNOTE.TXT §4.4.5.

@@ -27,8 +27,8 @@ func Unanswered(doing, endpoint string, err error) *protocol.Problem {
 	if request, ok := errors.AsType[*url.Error](err); ok {
 		reason = request.Err
 	}
-	if endpoint != "" {
-		fix += ", and advanced.endpoint, which is " + endpoint
+	if at, failed := url.Parse(endpoint); failed == nil && endpoint != "" {
+		fix += ", and advanced.endpoint, which is " + at.Redacted()
 	}
 	return &protocol.Problem{Kind: protocol.Transient, Summary: fmt.Sprintf("%s: no answer came: %v", doing, reason), Fix: fix, Err: err}
 }

@@ -84,8 +84,8 @@ func NewSettings(p Place, r Reading) (*Settings, error) {
 			bad(fmt.Sprintf("advanced.minimumModified %q is no time", text), "write it as 2024-01-01T00:00:00Z")
 		}
 	}
-	if text := r.Advanced.Endpoint; !isEndpoint(text) {
-		bad(fmt.Sprintf("advanced.endpoint %q is no URL", text), "write it as https://storage.example.com, or as file:///data for a directory, which begins with /")
+	if err := checkEndpoint(r.Advanced.Endpoint); err != nil {
+		problems = append(problems, err)
 	}
 	for _, err := range protocol.Problems(s.Parser.RefuseReserved()) {
 		bad(err.Error(), "")
@@ -99,13 +99,19 @@ func NewSettings(p Place, r Reading) (*Settings, error) {
 	return s, nil
 }
 
-// isEndpoint tells whether a text is a URL of a service or of a directory; the empty one stands for the cloud's own.
-func isEndpoint(text string) bool {
-	if dir, local := strings.CutPrefix(text, "file://"); local {
-		return strings.HasPrefix(dir, "/")
+// checkEndpoint wants a URL, which is not quoted: there may be a password in it.
+func checkEndpoint(endpoint string) error {
+	if path, ok := strings.CutPrefix(endpoint, "file://"); ok {
+		if !strings.HasPrefix(path, "/") {
+			return configProblem("advanced.endpoint names no absolute path", "write file:///data for the directory /data")
+		}
+		return nil
 	}
-	u, err := url.Parse(text)
-	return text == "" || err == nil && u.Host != "" && (u.Scheme == "http" || u.Scheme == "https")
+	at, err := url.Parse(endpoint)
+	if endpoint != "" && (err != nil || at.Scheme != "http" && at.Scheme != "https" || at.Host == "") {
+		return configProblem("advanced.endpoint is no URL", "write it as http://localhost:9000, or as file:///data for the directory /data")
+	}
+	return nil
 }
 
 func configProblem(summary, fix string) *protocol.Problem {

@@ -139,6 +139,10 @@ func (r *reader) sweep(ctx context.Context) (end sweep.End, err error) {
 	if end.Short {
 		log.WithField("lookback", end.Left.String()).Warnf("more objects are inside the look-back than can be remembered; what appears with a time more than %s before the newest object is not read", end.Left)
 	}
+	const skew = time.Minute // of the clocks of one store
+	if end.Ahead > skew {
+		log.Warnf("the state is %s ahead of the store's clock: what was put, or will be, before that time comes is not read; start without the state if the clock was put back", end.Ahead)
+	}
 	return end, nil
 }
 

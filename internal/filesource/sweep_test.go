@@ -53,84 +53,6 @@ func TestSweep_LateObject(t *testing.T) {
 	}
 }
 
-// bug streams-files-parser 67: predecessor, Redpanda: an object that was deleted between listing and reading ended the run
-func TestRead_DeletedAfterItWasListed(t *testing.T) {
-	memory, _ := store()
-	put(memory, map[string][]byte{"a": ndjson(2), "b": ndjson(2), "c": ndjson(2)})
-	var once sync.Once
-	memory.Fault = func(call memblob.Call) memblob.Fault {
-		if call.Op == memblob.Open && call.Key == "b" {
-			once.Do(func() { memory.Delete("b") })
-		}
-		return memblob.Fault{}
-	}
-	c := newCapture(t, memory)
-	c.read().want(t, "b was deleted", map[string]int{"bkt/a": 2, "bkt/c": 2})
-	put(memory, map[string][]byte{"b": ndjson(3)})
-	c.read().want(t, "b is back", map[string]int{"bkt/b": 3})
-}
-
-// bug streams-files-parser 129: predecessor: an object that was replaced inside the second in which it was opened was read half old and half new
-func TestRead_ReplacedBeforeAndWhileItIsRead(t *testing.T) {
-	for _, size := range []int{2, 40_000} { // fetched whole; streamed
-		memory, _ := store()
-		put(memory, map[string][]byte{"a": ndjson(1), "b": ndjson(size), "c": ndjson(1)})
-		var once sync.Once
-		memory.Fault = func(call memblob.Call) memblob.Fault {
-			if call.Op == memblob.Open && call.Key == "b" {
-				once.Do(func() { memory.Put(memblob.Entry{Key: "b", Data: ndjson(size + 1)}) })
-			}
-			return memblob.Fault{}
-		}
-		c := newCapture(t, memory)
-		c.read().want(t, "replaced before it was opened", map[string]int{"bkt/a": 1, "bkt/b": size + 1, "bkt/c": 1})
-		c.read().want(t, "and then", map[string]int{})
-	}
-	memory, _ := store()
-	put(memory, map[string][]byte{"b": ndjson(40_000)})
-	first := true
-	memory.Fault = func(call memblob.Call) memblob.Fault {
-		if call.Op == memblob.Open && first {
-			first = false
-			return memblob.Fault{Err: blob.ErrChanged, After: 500_000}
-		}
-		if call.Op == memblob.Stat {
-			memory.Put(memblob.Entry{Key: "b", Data: ndjson(3)})
-		}
-		return memblob.Fault{}
-	}
-	c := newCapture(t, memory)
-	c.change = nil
-	o := c.read()
-	versions := map[string]int{}
-	for _, d := range o.documents {
-		versions[d.Meta.Version]++
-	}
-	if versions["2"] != 3 || versions["1"] == 0 || versions["1"] >= 40_000 {
-		t.Errorf("documents by version %v, want some of the old one and the 3 of the new one", versions)
-	}
-	c.read().want(t, "and then", map[string]int{})
-}
-
-func TestRead_AFileThatIsReplacedAllTheTime(t *testing.T) {
-	memory, _ := store()
-	put(memory, map[string][]byte{"a": ndjson(1), "b": ndjson(1), "c": ndjson(1)})
-	busy := true
-	memory.Fault = func(call memblob.Call) memblob.Fault {
-		if busy && call.Op == memblob.Open && call.Key == "b" {
-			return memblob.Fault{Err: blob.ErrChanged}
-		}
-		if busy && call.Op == memblob.Stat {
-			put(memory, map[string][]byte{"b": ndjson(2)})
-		}
-		return memblob.Fault{}
-	}
-	c := newCapture(t, memory)
-	c.read().want(t, "b is replaced all the time", map[string]int{"bkt/a": 1, "bkt/c": 1})
-	busy = false
-	c.read().want(t, "it is left alone", map[string]int{"bkt/b": 2})
-}
-
 func TestRetry_DeniedAndArchived(t *testing.T) {
 	memory, _ := store()
 	put(memory, map[string][]byte{"a": ndjson(1), "b": ndjson(2)})
@@ -304,6 +226,16 @@ func TestSettings(t *testing.T) {
 		_, err := NewSettings(Place{Bucket: "b"}, Reading{Advanced: Advanced{Endpoint: endpoint}})
 		if (err == nil) != ok || err != nil && !strings.Contains(err.Error(), "file:///data") {
 			t.Errorf("endpoint %q: %v", endpoint, err)
+		}
+	}
+	for endpoint, problem := range map[string]string{
+		"http://localhost:9000": "", "https://minio.example/": "", "file:///data": "", "": "",
+		"file://data": "absolute", "file://localhost/data": "absolute", "file:/data": "no URL", "FILE:///data": "no URL", "/data": "no URL", "localhost:9000": "no URL",
+		"ftp://h/": "no URL", "http://": "no URL", "http://u:secret@[/": "no URL",
+	} {
+		_, err := NewSettings(Place{Bucket: "b"}, Reading{Advanced: Advanced{Endpoint: endpoint}})
+		if problem == "" && err != nil || problem != "" && (err == nil || !strings.Contains(err.Error(), problem) || strings.Contains(err.Error(), "secret")) {
+			t.Errorf("endpoint %q: %v, want %s", endpoint, err, problem)
 		}
 	}
 	if _, err := NewSettings(Place{Bucket: "b", MatchKeys: "("}, Reading{}); err == nil {

@@ -98,7 +98,7 @@ func (w *worker) file(ctx context.Context, f *file) bool {
 			w.ahead.give(f.object.Size)
 			f.fetched, f.data = nil, nil
 		}
-		if errors.Is(err, blob.ErrChanged) {
+		if errors.Is(err, blob.ErrChanged) || w.overwritten(ctx, f, err) {
 			var again bool
 			if again, err = w.replaced(ctx, f); err == nil && !again {
 				return true // its version is one that was read
@@ -155,6 +155,16 @@ func cure(bad *parser.Error) string {
 		return "correct the file, raise errorThreshold among the parser's options of its format, or set advanced.onFileError to skip"
 	}
 	return "replace the file, adapt the parser's options, or leave it out with advanced.exclude"
+}
+
+// overwritten tells whether a file that could not be parsed has changed under the parser: a local file that is written to in place shows the bytes of two
+// versions, and one that grows was listed in the middle of a row.
+func (w *worker) overwritten(ctx context.Context, f *file, err error) bool {
+	if p, ok := errors.AsType[*parser.Error](err); !ok || p.Kind == parser.KindIO {
+		return false
+	}
+	info, err := w.bucket.Stat(ctx, f.object.Key)
+	return errors.Is(err, blob.ErrNotFound) || err == nil && info.Version != f.object.Version
 }
 
 // errReplaced: the file is one that is replaced all the time.

@@ -40,6 +40,8 @@ func TestLoad_TellsWhatCannotWork(t *testing.T) {
 		if got, err := gcpauth.Load(t.Context(), c, "scope"); protocol.KindOf(err) != protocol.Config || strings.Contains(err.Error(), "hush") || strings.Contains(err.Error(), "external_account") != (name == "a program to run") ||
 			strings.HasPrefix(name, "no ") && c.Key != nil && !strings.Contains(err.Error(), "are no key of a service account") {
 			t.Errorf("%s: %v, %v", name, got, err)
+		} else if strings.HasPrefix(name, "no type") && !strings.Contains(err.Error(), "no key of a service account") {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 	for _, c := range []*gcpauth.Credentials{nil, {}, {Anonymous: &gcpauth.Anonymous{}}} {

@@ -27,6 +27,9 @@ func Load(ctx context.Context, c *Credentials, scopes ...string) (*auth.Credenti
 		if json.Unmarshal([]byte(c.Key.JSON), &head) != nil || head.Type == "" {
 			return nil, noKey(nil)
 		}
+		if head.Type == "" {
+			return nil, noKey(nil)
+		}
 		if head.Type != credentials.ServiceAccount && head.Type != credentials.AuthorizedUser {
 			return nil, &protocol.Problem{
 				Kind: protocol.Config, Summary: "Google Cloud credentials of type " + string(head.Type) + " cannot be given in a config",

@@ -65,6 +65,29 @@ func TestDecode_TakesOlderKeys(t *testing.T) {
 	}
 }
 
+func TestDecode_KeyOfASectionOfAnotherVariant(t *testing.T) {
+	type apple struct {
+		Config struct {
+			Weight int `json:"weight" title:"Weight" doc:"In grams."`
+		} `json:"config" title:"Options" doc:"Of apples."`
+	}
+	type pear struct {
+		Config struct {
+			Shape string `json:"shape" title:"Shape" doc:"As seen."`
+		} `json:"config" title:"Options" doc:"Of pears."`
+	}
+	type basket struct {
+		Fruit struct {
+			Apple *apple `json:"apple" title:"Apple" doc:"Round."`
+			Pear  *pear  `json:"pear" title:"Pear" doc:"Not round."`
+		} `json:"fruit" title:"Fruit" doc:"What is in it." oneof:"kind"`
+	}
+	const want = `unknown key "fruit.config.shape": it belongs to another kind`
+	if _, err := config.Decode[basket]([]byte(`{"fruit":{"kind":"apple","config":{"weight":1,"shape":"x"}}}`)); err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+}
+
 func TestDecode_RefusesInOneSentence(t *testing.T) {
 	for _, c := range []struct{ name, in, want string }{
 		{"missing", `{}`, `address is required: Host, or host:port, of the server`},

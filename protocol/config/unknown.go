@@ -41,6 +41,9 @@ func (d *decoder) advise(key, path string, known []string, discriminator string)
 		return "did you mean " + quote(join(path, near)) + "?"
 	}
 	elsewhere := find(d.all, "", key)
+	if elsewhere == join(path, key) && discriminator == "" { // a field of the same section of another variant
+		discriminator = around(d.all, "", path)
+	}
 	switch {
 	case elsewhere == join(path, key) && discriminator != "":
 		return "it belongs to another " + discriminator
@@ -87,6 +90,27 @@ func find(fields []*field, path, key string) string {
 		}
 	}
 	return ""
+}
+
+// around returns the discriminator of the innermost choice that a place is in; empty: it is in none.
+func around(fields []*field, path, place string) (discriminator string) {
+	for _, f := range fields {
+		at := join(path, f.name)
+		if place != at && !strings.HasPrefix(place, at+".") {
+			continue
+		}
+		inner := f.fields
+		if f.kind == choiceKind {
+			discriminator, inner = f.discriminator, nil
+			for _, v := range f.fields {
+				inner = append(inner, v.fields...)
+			}
+		}
+		if further := around(inner, at, place); further != "" {
+			discriminator = further
+		}
+	}
+	return discriminator
 }
 
 // collectMoved gathers the aliases that are written from the root, as dotted paths. A section on the way to one is known as well.

@@ -24,7 +24,7 @@ type Bucket struct {
 	root string
 	log  *logrus.Entry
 
-	names, links sync.Once // of the log lines about what is passed over
+	names, links, depths sync.Once // of the log lines about what is passed over
 }
 
 var _ blob.Bucket = (*Bucket)(nil)
@@ -35,7 +35,7 @@ func Open(root string, log *logrus.Entry) (*Bucket, error) {
 	at, err := os.Stat(root)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) || err == nil && !at.IsDir():
-		return nil, &protocol.Problem{Kind: protocol.Config, Summary: "there is no directory " + root, Fix: "create it, or set the endpoint to the directory above that of the bucket", Err: err}
+		return nil, absent(root, err)
 	case err != nil:
 		return nil, problem("opening", root, err)
 	}
@@ -111,6 +111,11 @@ func (f facts) version() string {
 func parse(version string) (size, changed int64, inode uint64, ok bool) {
 	n, err := fmt.Sscanf(version, "%x-%x-%x", &size, &changed, &inode)
 	return size, changed, inode, n == 3 && err == nil && size >= 0
+}
+
+// absent says that the directory of a bucket is not there.
+func absent(root string, err error) error {
+	return &protocol.Problem{Kind: protocol.Config, Summary: "there is no directory " + root, Fix: "create it, or set the endpoint to the directory above that of the bucket", Err: err}
 }
 
 // missing tells whether an error says that a path leads nowhere: through a file, in a circle, or too far.

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sirupsen/logrus"
+
 	"github.com/estuary/connectors/internal/blob"
 	"github.com/estuary/connectors/internal/blob/fileblob"
 	"github.com/estuary/connectors/protocol"
@@ -64,6 +66,27 @@ func TestList_PassesOverWhatIsNoObject(t *testing.T) {
 		if _, _, err := b.Open(t.Context(), key, "", 0, -1); !errors.Is(err, blob.ErrNotFound) {
 			t.Errorf("reading %q: %v", key, err)
 		}
+	}
+}
+
+func TestList_TellsWhatLiesTooDeep(t *testing.T) {
+	dir := t.TempDir()
+	put(t, dir, "a.csv", []byte("x"))
+	t.Chdir(dir)
+	for range 25 { // deeper than a path of 4096 bytes reaches
+		below := strings.Repeat("d", 200)
+		must(t, os.Mkdir(below, 0o755))
+		must(t, os.Chdir(below))
+	}
+	must(t, os.WriteFile("deep.csv", []byte("x"), 0o600))
+	b, hook := open(t, dir)
+	for range 2 {
+		if _, keys := list(t, b, "", ""); !slices.Equal(keys, []string{"a.csv"}) {
+			t.Errorf("found %.100q", keys)
+		}
+	}
+	if len(hook.Entries) != 1 || hook.Entries[0].Level != logrus.WarnLevel || !strings.Contains(hook.Entries[0].Message, "longer than the system opens") {
+		t.Errorf("logged %+v", hook.Entries)
 	}
 }
 
@@ -194,8 +217,8 @@ func TestOpen_WithoutDirectory(t *testing.T) {
 	b, _ := open(t, dir)
 	must(t, os.Remove(dir))
 	for _, err := range b.List(t.Context(), "", "") {
-		if err == nil {
-			t.Error("a directory that is gone was listed")
+		if protocol.KindOf(err) != protocol.Config || !strings.Contains(err.Error(), "there is no directory "+dir) {
+			t.Errorf("a directory that is gone was listed: %v", err)
 		}
 	}
 }

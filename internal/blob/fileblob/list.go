@@ -2,11 +2,13 @@ package fileblob
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"os"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 	"unicode/utf8"
 
@@ -32,8 +34,12 @@ type walk struct {
 // directory lists what is below a directory, whose key ends with a slash or is empty. false: the listing has ended.
 func (w *walk) directory(at string) bool {
 	entries, err := os.ReadDir(w.bucket.path(at))
-	if at != "" && missing(err) {
+	if at != "" && w.missing(at, err) {
 		return true // removed since it was found
+	}
+	if missing(err) {
+		w.yield(blob.Object{}, absent(w.bucket.root, err))
+		return false
 	}
 	if err != nil {
 		return w.fail(at, err)
@@ -68,7 +74,7 @@ func (w *walk) directory(at string) bool {
 		}
 		o, ok, err := w.bucket.object(key)
 		switch {
-		case missing(err):
+		case w.missing(key, err):
 			// Removed since, or a link to nothing.
 		case err != nil:
 			return w.fail(key, err)
@@ -80,6 +86,16 @@ func (w *walk) directory(at string) bool {
 		}
 	}
 	return true
+}
+
+// missing tells whether nothing is to be read at a key, and says so where something is there.
+func (w *walk) missing(key string, err error) bool {
+	if errors.Is(err, syscall.ENAMETOOLONG) {
+		w.bucket.depths.Do(func() {
+			w.bucket.log.Warnf("passing over %.200q…: what lies that deep has a path longer than the system opens; there may be more of it", key)
+		})
+	}
+	return missing(err)
 }
 
 // reaches tells whether a key, or for a directory one below it, may be in the listing. A directory is compared with as much of the key to start after as

@@ -322,6 +322,7 @@ type End struct {
 	Again bool          // the sweep was one that went on, so that another is due at once: it did not list from the start
 	Short bool          // the look-back had to be cut, because too many objects are inside it
 	Left  time.Duration // what is left of the look-back
+	Ahead time.Duration // how far the state's time, before which nothing is read, lies in the store's future: its clock was put back
 }
 
 // End ends a sweep: everything that was listed has been read.
@@ -350,6 +351,9 @@ func (m *Machine) End() End {
 		end.Left = bound.Add(m.Lookback).Sub(due)
 	}
 	s.since = due
+	if !s.started.IsZero() && due.After(s.started) {
+		end.Ahead = due.Sub(s.started)
+	}
 	for h, e := range s.seen {
 		if e.second <= due.Unix() {
 			m.forget(h)

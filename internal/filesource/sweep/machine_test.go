@@ -114,6 +114,18 @@ func TestState_AfterASweep(t *testing.T) {
 	r.holds(want)
 }
 
+// Nothing that is put is younger than the state then, until the clock has caught up.
+func TestEnd_TellsThatTheClockWasPutBack(t *testing.T) {
+	for state, want := range map[string]time.Duration{`{"since":"1970-01-01T01:01:40Z","sweep":1}`: time.Hour, `{"since":"1970-01-01T00:01:40Z","sweep":1}`: 0, `{}`: 0} {
+		r := runner{t: t, state: []byte(state)}
+		m := r.start(normal())
+		m.Consider(object("a", 99, "1"))
+		if end := m.End(); end.Ahead != want {
+			t.Errorf("%s: %v ahead, want %v", state, end.Ahead, want)
+		}
+	}
+}
+
 // bug streams-files-parser 3: predecessor: a merge patch left what was to be cleared
 func TestPatch_ClearsWhatIsOver(t *testing.T) {
 	r := &runner{t: t}

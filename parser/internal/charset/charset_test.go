@@ -88,6 +88,11 @@ func TestReader_Decodes(t *testing.T) {
 	for _, c := range []struct{ label, in, want string }{
 		{"windows-1252", "caf\xe9 \x80", "café €"},
 		{"windows-1252", "\x81\x8d\x8f\x90\x9d", "\u0081\u008d\u008f\u0090\u009d"},
+		{"windows-1250", "\x81\x83\x88\x90\x98", "\u0081\u0083\u0088\u0090\u0098"},
+		{"windows-874", "\x80\x81\x9f", "€\u0081\u009f"},
+		{"iso-8859-2", "\x80\x9f\xb1", "\u0080\u009fą"},
+		{"iso-8859-15", "\x85\xa4", "\u0085€"},
+		{"iso-8859-8-i", "\x8a\xe0", "\u008aא"},
 		{"latin1", "\xe9\x80", "é€"}, // to the WHATWG a name of windows-1252
 		{"iso-8859-15", "\xa4", "€"},
 		{"cp437", "\x80\xe1\xb0", "Çß░"},

@@ -91,5 +91,5 @@ func Lookup(label string) (Encoding, error) {
 
 func isSingleByte(e encoding.Encoding) bool {
 	_, ok := e.(*charmap.Charmap)
-	return ok || e == charmap.XUserDefined
+	return ok || e == charmap.XUserDefined || e == charmap.ISO8859_8I
 }

@@ -9,7 +9,6 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/text/encoding"
-	"golang.org/x/text/encoding/charmap"
 	"golang.org/x/text/encoding/japanese"
 	"golang.org/x/text/transform"
 )
@@ -160,15 +159,15 @@ func decodeUTF32(big bool) decoder {
 	}
 }
 
-// decodeSingle makes a table of 256 entries. What an encoding leaves undefined is an error, but for the five bytes of windows-1252, which the WHATWG gives
-// the C1 controls of the same number (https://encoding.spec.whatwg.org/index-windows-1252.txt).
+// decodeSingle makes a table of 256 entries. What an encoding leaves undefined is an error, but for the bytes from 80 to 9f: the WHATWG's tables have the C1
+// controls of the same number where the ISO and Microsoft have nothing (https://encoding.spec.whatwg.org/index-windows-1252.txt and its neighbours).
 func decodeSingle(e encoding.Encoding) decoder {
 	var table [256]string
 	for b := range 256 {
 		out, err := e.NewDecoder().Bytes([]byte{byte(b)})
 		if err == nil && string(out) != string(utf8.RuneError) {
 			table[b] = string(out)
-		} else if e == charmap.Windows1252 {
+		} else if b >= 0x80 && b < 0xa0 {
 			table[b] = string(rune(b))
 		}
 	}
