@@ -100,7 +100,7 @@ func TestConfig_DefaultsAndOlderPlaces(t *testing.T) {
 	}
 	for text, problem := range map[string]string{
 		`{"bucket":"b/c"}`:                                                        "no name of a bucket",
-		`{"bucket":"b","endpoint":"localhost:9000"}`:                              `advanced.endpoint "localhost:9000" is no URL`,
+		`{"bucket":"b","endpoint":"localhost:9000"}`:                              `advanced.endpoint is no URL`,
 		`{"bucket":"b","parser":{"schema":{},"filename":"x"}}`:                    "the connector sets it",
 		`{"bucket":"b","endpoint":"http://a","advanced":{"endpoint":"http://b"}}`: `"advanced.endpoint" and "endpoint" mean the same`,
 		`{"bucket":"b","parser":{"addValues":{"/a":1}}}`:                          "addValues",
