@@ -163,16 +163,17 @@ func parsed(t *testing.T, text string) any {
 func TestDiscover_DeclaredSchemasHoldForEveryRecord(t *testing.T) {
 	names, all := foreign(t)
 	h := held{done: map[string]bool{}}
-	for _, name := range names {
+	for i := range few(len(names)) {
+		name := names[i*len(names)/few(len(names))]
 		memory, _ := store()
 		put(memory, map[string][]byte{name: all[name]})
 		h.bucket(t, name, memory)
 	}
-	if h.documents < 40_000 || h.refused < 1000 {
+	if h.documents < few(40_000) || h.refused < few(1000) {
 		t.Errorf("%d documents were valid, %d values of other types refused: too few to tell anything", h.documents, h.refused)
 	}
 	t.Logf("%d files, %d documents in two renderings, %d values refused", len(names), h.documents, h.refused)
-	for batch := range slices.Chunk(names, sampleFiles) { // as many as are looked into
+	for batch := range slices.Chunk(names[:few(len(names))], sampleFiles) { // as many as are looked into
 		memory, _ := store()
 		for _, name := range batch {
 			put(memory, map[string][]byte{name: all[name]})

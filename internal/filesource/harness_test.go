@@ -226,6 +226,14 @@ func gzipped(t testing.TB, data []byte) []byte {
 	return b.Bytes()
 }
 
+// few is how much of something is tried: all of it, or a part of it under the race detector, for which the same goroutines meet in every part.
+func few(n int) int {
+	if raced {
+		return max(1, n/4)
+	}
+	return n
+}
+
 // store is a bucket in memory whose clock stands still.
 func store() (*memblob.Bucket, *time.Time) {
 	b := memblob.New("bkt")

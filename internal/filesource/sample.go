@@ -110,10 +110,10 @@ func (s *Source) sample(ctx context.Context, bucket blob.Bucket, o blob.Object, 
 	if err != nil {
 		return withoutRation(err)
 	}
-	defer p.Close() // a sample is not read to its end
+	defer func() { _ = p.Close() }() // a sample is not read to its end
 	if declared := p.JSONSchema(); declared != nil {
-		schema, err := jsonschema.Parse(declared)
-		if err == nil {
+		var schema *jsonschema.Node
+		if schema, err = jsonschema.Parse(declared); err == nil {
 			seen.declare(schema)
 		}
 		return err

@@ -95,8 +95,13 @@ func (w *worker) file(ctx context.Context, f *file) bool {
 	for replaced := 0; ; replaced++ {
 		err := w.read(ctx, f)
 		if f.fetched != nil {
-			w.ahead.give(f.object.Size)
-			f.fetched, f.data = nil, nil
+			select {
+			case <-f.fetched:
+				w.ahead.give(f.object.Size)
+				f.fetched, f.data = nil, nil
+			default: // the run has ended, and the fetch, which owns data until it is over, not yet
+				return false
+			}
 		}
 		if errors.Is(err, blob.ErrChanged) || w.overwritten(ctx, f, err) {
 			var again bool
