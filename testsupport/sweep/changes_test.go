@@ -91,22 +91,22 @@ func (l *life) change() error {
 		return err
 	case n >= 3 && n < 8:
 		return l.replace(l.pick(keys), replaced, false)
-	case n < 11:
+	case n < 12:
 		key := l.pick(keys)
 		l.ledger.delete(key)
 		l.bites.deleted++
 		return l.store.remove(key)
-	case n < 14:
+	case n < 15:
 		how := hourBack
 		if l.ended.IsZero() { // nothing was late yet
 			how = replaced
 		}
-		if l.rng.IntN(2) == 0 {
+		if crowded || l.rng.IntN(2) == 0 {
 			return l.replace(l.pick(keys), how, true)
 		}
 		_, err := l.add(how, true)
 		return err
-	case n < 16:
+	case n < 17:
 		return l.appear()
 	}
 	return l.again(keys)
@@ -172,36 +172,41 @@ func (l *life) replace(key string, how kind, hourOld bool) error {
 // again replaces a file inside the second in which it was put: one of which a state tells already, or one that is put for this.
 func (l *life) again(keys []string) error {
 	now := l.store.now()
-	young := slices.DeleteFunc(keys, func(key string) bool {
+	young := slices.DeleteFunc(slices.Clone(keys), func(key string) bool {
 		v := l.ledger.there[key]
 		return v.kept == 0 || now.Sub(v.modified) >= time.Second
 	})
-	for read := len(young) > 0 && l.rng.IntN(4) > 0; ; read = false {
-		var first *version
-		var err error
-		how := twin
-		if read {
-			first = l.ledger.there[young[l.rng.IntN(len(young))]]
-		} else {
-			how = pair
-			first, err = l.add(added, false)
-		}
-		if err != nil {
+	if len(young) > 0 && l.rng.IntN(4) > 0 {
+		done, err := l.twice(young[l.rng.IntN(len(young))], twin)
+		if done || err != nil {
 			return err
 		}
-		b, err := l.sameSize(first.body)
-		if err != nil {
-			return err
-		}
-		v, err := l.put(first.key, b, how, false)
-		if err != nil {
-			return err
-		}
-		if v.modified.Sub(first.modified) < time.Second {
-			return nil
-		}
-		v.how = replaced // the machine was slow
 	}
+	for key := l.pick(keys); ; {
+		if err := l.replace(key, replaced, false); err != nil {
+			return err
+		}
+		if done, err := l.twice(key, pair); done || err != nil {
+			return err
+		}
+	}
+}
+
+// twice replaces a file at the same size, and tells whether that was inside one second: a machine may be slow.
+func (l *life) twice(key string, how kind) (done bool, err error) {
+	first := l.ledger.there[key]
+	b, err := l.sameSize(first.body)
+	if err != nil {
+		return false, err
+	}
+	v, err := l.put(key, b, how, false)
+	if err != nil {
+		return false, err
+	}
+	if done = v.modified.Sub(first.modified) < time.Second; !done {
+		v.how = replaced
+	}
+	return done, nil
 }
 
 // sameSize makes another content of the same size.

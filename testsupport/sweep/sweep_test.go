@@ -40,12 +40,12 @@ func sizes() size {
 	if full() {
 		return size{
 			files: 500, big: 50, inside: 100, each: 10, halves: 10, patience: 20 * time.Minute,
-			kinds: map[kind]int{added: 50, replaced: 50, deleted: 20, hourBack: 20, slow: 10, pair: 10},
+			kinds: map[kind]int{added: 20, replaced: 50, deleted: 20, hourBack: 20, slow: 10, pair: 10},
 		}
 	}
 	return size{
-		files: 60, big: 6, inside: 16, each: 2, halves: 1, patience: 5 * time.Minute,
-		kinds: map[kind]int{added: 4, replaced: 4, deleted: 2, hourBack: 2, slow: 1, pair: 1},
+		files: 48, big: 6, inside: 14, each: 2, halves: 1, patience: 5 * time.Minute,
+		kinds: map[kind]int{added: 2, replaced: 3, deleted: 2, hourBack: 1, slow: 1, pair: 1},
 	}
 }
 
