@@ -8,6 +8,7 @@
 //	relay    stands between a pipeline and a connector, and kills at the points of a transaction
 //	pipeline the suite of the built pipeline: killed at every point, schema changes, commands
 //	pipes    the suite of source-postgres read | materialize-postgres write
+//	sweep    the suite of source-s3 over files that change under it
 //	load     writers that change seven tables in every way there is, with a ledger
 //	proxy    a TCP proxy that counts, cuts, delays, and tells of statements
 //	standby  a synchronous standby that comes and goes
