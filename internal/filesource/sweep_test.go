@@ -329,7 +329,7 @@ func TestFetch_LargeOneInRanges(t *testing.T) {
 // bug streams-files-parser 72: Airbyte: a history of files that was full read files again
 func TestSweep_HundredThousandObjects(t *testing.T) {
 	memory, now := store()
-	n := few(100_000)
+	n := few(few(100_000))
 	for i := range n {
 		memory.Put(memblob.Entry{Key: fmt.Sprintf("%06d", i), Data: []byte("{}\n"), Modified: now.Add(-time.Duration(i*7919%n) * time.Second)})
 	}
