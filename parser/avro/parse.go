@@ -222,6 +222,9 @@ func (p *parser) fields(n *node, text map[string]any, space string, depth int) e
 
 func (n *node) setSymbols(text map[string]any) error {
 	symbols, _ := text["symbols"].([]any)
+	if len(symbols) == 0 {
+		return fmt.Errorf("the enum %s has no \"symbols\"", n.name)
+	}
 	for _, s := range symbols {
 		symbol, ok := s.(string)
 		if !ok {
