@@ -113,8 +113,8 @@ func TestParse_Refuses(t *testing.T) {
 		field + `{"type":"enum","name":"E","symbols":[]}}]}`:       `the enum E has no "symbols"`,
 		field + `{"type":"enum","name":"E"}}]}`:                    `the enum E has no "symbols"`,
 		field + `{"type":"enum","name":"E","symbols":[1]}}]}`:      "a symbol of the enum E is no string: 1",
-		field + `{"type":"enum","name":"E","symbols":["A"]}},{"name":"b","type":{"type":"fixed","name":"E","size":1}}]}`:     `the type "E" is defined twice`,
-		field + strings.Repeat(`{"type":"array","items":`, 300) + `"int"` + strings.Repeat("}", 300) + `}]}`: "more than 256 types stand inside each other",
+		field + `{"type":"enum","name":"E","symbols":["A"]}},{"name":"b","type":{"type":"fixed","name":"E","size":1}}]}`: `the type "E" is defined twice`,
+		field + strings.Repeat(`{"type":"array","items":`, 300) + `"int"` + strings.Repeat("}", 300) + `}]}`:             "more than 256 types stand inside each other",
 	} {
 		if _, err := Parse([]byte(schema)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.200s: %v, want %s", schema, err, want)
