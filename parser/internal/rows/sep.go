@@ -21,7 +21,7 @@ func sepLine(b []byte, e End) (delimiter string, n int) {
 	delimiter, n = string(b[4:4+size]), 4+size
 	switch rest := b[n:]; {
 	case len(rest) == 0:
-	case len(rest) >= 2 && rest[0] == '\r' && rest[1] == '\n' && e != '\r':
+	case len(rest) >= 2 && rest[0] == '\r' && rest[1] == '\n' && (e == LineEnd || e == AnyEnd):
 		n += 2
 	case rest[0] == e.byte() || rest[0] == '\r' && e == AnyEnd:
 		n++
