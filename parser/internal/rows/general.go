@@ -32,6 +32,10 @@ func (s *Scanner) cutGeneral(b []byte, end int, eof bool) cut {
 		found, length := d.separator(b, i, eof)
 		if found == data {
 			if f.Flags&Quoted != 0 {
+				if b[i] == ctrlZ && i+1 == end && !eof && !s.keepZ {
+					c.state = partial // at the end of the text it is nothing
+					return c
+				}
 				if b[i] != ' ' && b[i] != '\t' && d.runsOver(b[quote:i]) {
 					c.state, c.quote, c.text, c.next = runOver, quote, i, min(end, i+max(len(d.Delimiter), 2))
 					return c
