@@ -169,7 +169,11 @@ func TestDiscover_DeclaredSchemasHoldForEveryRecord(t *testing.T) {
 		put(memory, map[string][]byte{name: all[name]})
 		h.bucket(t, name, memory)
 	}
-	if h.documents < few(24_000) || h.refused < few(1000) {
+	documents := 40_000
+	if raced {
+		documents = 6000 // files differ in how many they have: a quarter of the files need not have a quarter of them
+	}
+	if h.documents < documents || h.refused < few(1000) {
 		t.Errorf("%d documents were valid, %d values of other types refused: too few to tell anything", h.documents, h.refused)
 	}
 	t.Logf("%d files, %d documents in two renderings, %d values refused", len(names), h.documents, h.refused)
