@@ -45,7 +45,7 @@ func (r *Reader) beginDelimited(t *text, k kind, from position) error {
 		r.inform("%s: %v, %s", r.file, dialect, t.encoded.Name())
 	}
 	d := &delimited{r: r, text: t, dialect: dialect}
-	options := rows.Options{MaxRow: o.MaxRow, SkipLines: o.SkipLines}
+	options := rows.Options{MaxRow: o.MaxRow, SkipLines: o.SkipLines, Text: t.length()}
 	if from.Begun {
 		d.scanner = rows.NewScanner(t.header(), dialect, options, 0, 1)
 	} else {

@@ -34,7 +34,7 @@ func (r *Reader) beginJSON(t *text, from position) error {
 			return err
 		}
 	}
-	j.scanner = jsontext.NewScanner(in, jsontext.Options{}, jsontext.Position{Byte: from.Byte, Line: from.Line, InArray: from.Array})
+	j.scanner = jsontext.NewScanner(in, jsontext.Options{Text: t.length()}, jsontext.Position{Byte: from.Byte, Line: from.Line, InArray: from.Array})
 	r.docs = j
 	return nil
 }

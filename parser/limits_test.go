@@ -84,6 +84,38 @@ func TestLimits_EndInASentenceWithinBounds(t *testing.T) {
 	}
 }
 
+// Of very many small files each must cost little: the buffers fit the file.
+func TestOpen_SmallFilesTakeLittle(t *testing.T) {
+	for name, text := range map[string]string{
+		"a.ndjson": strings.Repeat("{\"a\":\"0123456789\"}\n", 50),
+		"a.csv":    "a,b\n" + strings.Repeat("0123456789,x\n", 70),
+		"a.log":    "#Version: 1.0\n#Fields: a b\n" + strings.Repeat("0123456789 x\n", 70),
+	} {
+		c := configOf(t, "")
+		const files = 100
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		for range files {
+			r, err := Open(t.Context(), c, inputOf(name, []byte(text), 65536), Cursor{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var doc []byte
+			n := 0
+			for doc, err = r.Next(doc[:0]); err == nil; doc, err = r.Next(doc[:0]) {
+				n++
+			}
+			if n < 50 {
+				t.Fatalf("%s: %d documents, %v", name, n, err)
+			}
+		}
+		runtime.ReadMemStats(&after)
+		if each := (after.TotalAlloc - before.TotalAlloc) / files; each > 40<<10 {
+			t.Errorf("%s: a file of %d bytes takes %d", name, len(text), each)
+		}
+	}
+}
+
 // A bomb that has rows is read row by row.
 func TestLimits_RowsOfABombAreStreamed(t *testing.T) {
 	var out bytes.Buffer

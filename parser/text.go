@@ -75,6 +75,14 @@ func label(name string) *charset.Encoding {
 	return &e
 }
 
+// length is that of a text that the sample shows whole; 0: unknown.
+func (t *text) length() int {
+	if !t.whole {
+		return 0
+	}
+	return len(t.sample)
+}
+
 // start is the text from its beginning, read once.
 func (t *text) start() io.Reader {
 	t.in.keep = false

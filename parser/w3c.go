@@ -24,7 +24,7 @@ func (r *Reader) beginW3C(t *text, from position) error {
 	w := &extendedLog{r: r, text: t, bound: -1}
 	r.docs = w
 	if !from.Begun {
-		w.scanner = rows.NewW3C(t.start(), rows.Options{})
+		w.scanner = rows.NewW3C(t.start(), rows.Options{Text: t.length()})
 		return nil
 	}
 	at := rows.W3CPosition{Byte: from.Byte, Line: from.Line, Fields: from.Fields - 1, Tab: from.Tab}

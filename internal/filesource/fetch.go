@@ -35,7 +35,9 @@ type ranges struct {
 	size   int64
 	limits *limits
 	queue  []*part
-	now    *bytes.Reader
+	now    []byte // the range that is being read
+	rest   []byte // of now
+	spare  []byte // the one before it, whose room the next that is asked for takes
 	read   int64
 	done   func()
 }
@@ -49,7 +51,7 @@ type part struct {
 
 func newRanges(ctx context.Context, l *limits, off, size int64, done func(), open func(ctx context.Context, off, n int64) (io.ReadCloser, error)) *ranges {
 	inner, cancel := context.WithCancel(ctx)
-	r := &ranges{ctx: inner, cancel: cancel, open: open, next: off, size: size, limits: l, now: bytes.NewReader(nil), done: done}
+	r := &ranges{ctx: inner, cancel: cancel, open: open, next: off, size: size, limits: l, done: done}
 	r.ask(min(l.rangeSize, 1<<20))
 	return r
 }
@@ -61,7 +63,11 @@ func (r *ranges) ask(n int64) {
 		return
 	}
 	r.next += n
-	p := &part{ready: make(chan struct{})}
+	p := &part{ready: make(chan struct{}), data: r.spare}
+	if r.spare = nil; int64(cap(p.data)) < n {
+		p.data = make([]byte, n)
+	}
+	p.data = p.data[:n]
 	r.queue = append(r.queue, p)
 	go func() { // ends with the request, which ends with the context; Close waits for it
 		defer close(p.ready)
@@ -71,7 +77,6 @@ func (r *ranges) ask(n int64) {
 			return
 		}
 		defer body.Close()
-		p.data = make([]byte, n)
 		var got int
 		if got, p.err = io.ReadFull(body, p.data); p.err != nil {
 			p.data = p.data[:got]
@@ -84,7 +89,7 @@ func (r *ranges) ask(n int64) {
 
 // Read implements io.Reader.
 func (r *ranges) Read(p []byte) (int, error) {
-	for r.now.Len() == 0 {
+	for len(r.rest) == 0 {
 		if len(r.queue) == 0 {
 			if r.next >= r.size {
 				return 0, io.EOF
@@ -101,15 +106,16 @@ func (r *ranges) Read(p []byte) (int, error) {
 			return 0, head.err
 		}
 		r.queue = r.queue[1:]
-		r.now = bytes.NewReader(head.data)
+		r.spare, r.now, r.rest = r.now, head.data, head.data
 	}
-	n, err := r.now.Read(p)
+	n := copy(p, r.rest)
+	r.rest = r.rest[n:]
 	if r.read += int64(n); r.read > 1<<19 { // the reader goes on
 		for len(r.queue) < r.limits.ranges && r.next < r.size {
 			r.ask(r.limits.rangeSize)
 		}
 	}
-	return n, err
+	return n, nil
 }
 
 // Close implements io.Closer.

@@ -46,12 +46,16 @@ const (
 type planner struct {
 	*reader
 	units, work chan<- *unit
+	fetches     chan *file // small objects, to whichever fetcher waits
+	fetchers    int
 	running     *sync.WaitGroup
 	open        *unit // being filled
 	bytes       int64 // of the files in it
 }
 
 func (p *planner) run(ctx context.Context) error {
+	p.fetches = make(chan *file)
+	defer close(p.fetches)
 	if err := p.resume(ctx); err != nil {
 		return err
 	}
@@ -151,18 +155,30 @@ func (p *planner) fetch(ctx context.Context, f *file) error {
 			return err
 		}
 	}
+	f.fetched = make(chan struct{})
 	select {
-	case p.tokens <- struct{}{}:
+	case p.fetches <- f:
+		return nil
+	default:
+	}
+	if p.fetchers < p.limits.inFlight {
+		p.fetchers++
+		p.running.Go(func() { p.fetchAll(ctx) })
+	}
+	select {
+	case p.fetches <- f:
+		return nil
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	f.fetched = make(chan struct{})
-	p.running.Go(func() {
-		defer func() { <-p.tokens }()
-		defer close(f.fetched)
+}
+
+// fetchAll fetches until the planner is done. One goroutine makes many requests: its stack grows to what a client takes once, which costs as much as a request.
+func (p *planner) fetchAll(ctx context.Context) {
+	for f := range p.fetches {
 		f.data, f.info, f.err = fetchWhole(ctx, p.bucket, f.object)
-	})
-	return nil
+		close(f.fetched)
+	}
 }
 
 // flush hands the open unit over.

@@ -30,7 +30,6 @@ type reader struct {
 	mu      sync.Mutex // guards machine: the planner and the workers ask it, the emitter tells it
 	machine *sweep.Machine
 
-	tokens chan struct{} // requests for small objects in flight
 	ahead  *budget       // bytes of small objects
 	ranged chan struct{} // whoever holds the token may fetch in ranges
 
@@ -42,7 +41,7 @@ func (s *Source) newReader(bucket blob.Bucket, req source.Request, out *source.O
 	b := req.Bindings[binding]
 	r := &reader{
 		Source: s, bucket: bucket, req: req, out: out, binding: binding,
-		tokens: make(chan struct{}, s.limits.inFlight), ahead: newBudget(s.limits.aheadBytes), ranged: make(chan struct{}, 1),
+		ahead: newBudget(s.limits.aheadBytes), ranged: make(chan struct{}, 1),
 	}
 	r.parser = s.parserConfig(b)
 	r.parser.OnWarning = func(sentence string) { log.Warn(sentence) }

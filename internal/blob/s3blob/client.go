@@ -69,7 +69,8 @@ func Open(ctx context.Context, c Config) (*Bucket, error) {
 	b.client = s3.New(s3.Options{
 		Region: loaded.Region, Credentials: loaded.Credentials, HTTPClient: loaded.HTTPClient, Retryer: retryer(c.Attempts, c.Patience.Wait),
 		// A name with a dot fits no wildcard certificate, and behind an endpoint nobody promises a host per bucket.
-		UsePathStyle: c.Endpoint != "" || strings.Contains(c.Bucket, "."),
+		UsePathStyle:       c.Endpoint != "" || strings.Contains(c.Bucket, "."),
+		EndpointResolverV2: &endpoints{rules: s3.NewDefaultEndpointResolverV2()},
 		// Checksums of what the transport has protected already; objects put in parts have none of the whole.
 		RequestChecksumCalculation: aws.RequestChecksumCalculationWhenRequired, ResponseChecksumValidation: aws.ResponseChecksumValidationWhenRequired,
 	}, func(o *s3.Options) {

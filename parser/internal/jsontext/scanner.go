@@ -11,6 +11,7 @@ import (
 type Options struct {
 	MaxValue int // bytes of one value; 0 = 64 MiB
 	MaxDepth int // objects and arrays inside each other, the value itself included; 0 = 512
+	Text     int // bytes of the stream, as far as they are known: a short one needs no large buffer; 0 = unknown
 }
 
 func (o Options) withDefaults() Options {
@@ -91,8 +92,12 @@ type Scanner struct {
 // NewScanner returns a Scanner of r, whose first byte is the one at the given position; the zero Position is the start of a stream.
 func NewScanner(r io.Reader, o Options, at Position) *Scanner {
 	o = o.withDefaults()
+	buffer := smallBuffer
+	if o.Text > 0 {
+		buffer = min(buffer, o.Text)
+	}
 	return &Scanner{
-		r: r, o: o, checker: checker{maxDepth: o.MaxDepth}, buf: make([]byte, smallBuffer+padding),
+		r: r, o: o, checker: checker{maxDepth: o.MaxDepth}, buf: make([]byte, buffer+padding),
 		base: at.Byte, lines: at.Line, inArray: at.InArray, position: at,
 	}
 }

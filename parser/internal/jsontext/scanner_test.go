@@ -109,11 +109,12 @@ func TestScanner_StreamsOfObjects(t *testing.T) {
 			`reading JSON at byte 31, line 4: \ followed by 'q' is no escape`,
 		},
 	} {
-		for _, piece := range []int{1, 7, 65536} {
+		for i, piece := range []int{1, 7, 65536, 7, 7, 65536} {
 			if piece < 7 && len(test.text) > 1<<20 {
 				continue
 			}
-			values, at, err := readAll(test.text, piece, Options{})
+			said := max(0, i-2) * len(test.text) / 2 // half of it, all, and more than there is, besides nothing
+			values, at, err := readAll(test.text, piece, Options{Text: said})
 			if !slices.Equal(values, test.want) || message(err) != test.err {
 				t.Errorf("%s, %d bytes at once: %.200q, %v", name, piece, values, err)
 				continue

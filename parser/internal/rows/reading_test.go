@@ -98,6 +98,11 @@ func scanAll(t testing.TB, text string, d Dialect, o Options) []record {
 			t.Fatalf("%q in reads of %d bytes: got %q, in one %q", text, n, values(got), values(whole))
 		}
 	}
+	for _, o.Text = range []int{1, len(text), 2 * len(text)} {
+		if got := scan(t, text, 7, d, o); !reflect.DeepEqual(got, whole) {
+			t.Fatalf("%q said to have %d bytes: got %q, otherwise %q", text, o.Text, values(got), values(whole))
+		}
+	}
 	return whole
 }
 

@@ -6,7 +6,11 @@ import (
 )
 
 func newWindow(r io.Reader, at int64, o Options) window {
-	return window{r: r, base: at, most: o.MaxRow + usualBuffer}
+	w := window{r: r, base: at, most: o.MaxRow + usualBuffer, first: firstBuffer}
+	if o.Text > 0 {
+		w.first = min(w.first, o.Text+1+padding) // 1: its end shows
+	}
+	return w
 }
 
 const (
@@ -24,6 +28,7 @@ type Options struct {
 	MaxRow     int // bytes of a row without its end; 64 MiB
 	MaxColumns int // fields of a row; 100,000
 	SkipLines  int // physical lines before the first row, skipped when scanning begins at byte 0
+	Text       int // bytes of the text, as far as they are known: a short one needs no large buffer
 }
 
 func (o Options) withDefaults() Options {
@@ -43,6 +48,7 @@ type window struct {
 	buf      []byte
 	pos, end int
 	base     int64 // byte of the text at buf[0]
+	first    int   // size of the first buffer
 	most     int   // bound of the buffer's size; more than the longest row, and some
 	err      error // what ended the reading; io.EOF is the end of the text
 	keepZ    bool  // Ctrl-Z means something to the dialect and stays at the end
@@ -91,7 +97,7 @@ func (w *window) makeRoom() {
 	size := len(w.buf)
 	switch {
 	case size == 0:
-		size = firstBuffer
+		size = w.first
 	case w.waiting() > (size-padding)/2 || w.base+int64(w.pos) > 0 && size < usualBuffer:
 		size = min(2*size, w.most)
 	}

@@ -1,0 +1,30 @@
+package s3blob
+
+import (
+	"context"
+	"sync"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	smithyendpoints "github.com/aws/smithy-go/endpoints"
+)
+
+// endpoints remembers where requests go. The SDK asks its rules twice for each request, which takes as long as the request itself, and for one bucket and one
+// set of options they differ by region alone.
+type endpoints struct {
+	rules s3.EndpointResolverV2
+	known sync.Map // of smithyendpoints.Endpoint, by region
+}
+
+// ResolveEndpoint implements s3.EndpointResolverV2.
+func (e *endpoints) ResolveEndpoint(ctx context.Context, p s3.EndpointParameters) (smithyendpoints.Endpoint, error) {
+	region := aws.ToString(p.Region)
+	if found, ok := e.known.Load(region); ok {
+		return found.(smithyendpoints.Endpoint), nil //nolint:forcetypeassert // see known
+	}
+	found, err := e.rules.ResolveEndpoint(ctx, p)
+	if err == nil {
+		e.known.Store(region, found)
+	}
+	return found, err
+}
