@@ -1,7 +1,6 @@
 package compress
 
 import (
-	"bufio"
 	"compress/bzip2"
 	"errors"
 	"io"
@@ -24,7 +23,7 @@ const (
 type library struct {
 	io.Reader
 	format Format
-	in     below
+	in     *below
 	end    func()
 	err    error
 }
@@ -35,7 +34,7 @@ func (l *library) Read(p []byte) (n int, err error) {
 	}
 	n, err = l.Reader.Read(p)
 	if err != nil {
-		l.err = failing(l.format, l.in.err, err)
+		l.err = failing(l.format, l.in.failure(), err)
 	}
 	return n, l.err
 }
@@ -46,18 +45,18 @@ func (l *library) close() {
 	}
 }
 
-func newBzip2(r *bufio.Reader) codec {
-	l := &library{format: Bzip2, in: below{Reader: r}}
-	l.Reader = bzip2.NewReader(&l.in)
+func newBzip2(in *below) codec {
+	l := &library{format: Bzip2, in: in}
+	l.Reader = bzip2.NewReader(in.Reader)
 	return l
 }
 
 // newZstd reads frame after frame, skippable ones, too.
-func newZstd(r *bufio.Reader) (codec, error) {
-	l := &library{format: Zstd, in: below{Reader: r}}
-	d, err := zstd.NewReader(&l.in, zstd.WithDecoderMaxWindow(maxZstdWindow), zstd.WithDecoderLowmem(true), zstd.WithDecoderConcurrency(1))
+func newZstd(in *below) (codec, error) {
+	l := &library{format: Zstd, in: in}
+	d, err := zstd.NewReader(in.Reader, zstd.WithDecoderMaxWindow(maxZstdWindow), zstd.WithDecoderLowmem(true), zstd.WithDecoderConcurrency(1))
 	if err != nil {
-		return nil, failing(Zstd, l.in.err, err)
+		return nil, failing(Zstd, l.in.failure(), err)
 	}
 	l.Reader, l.end = zstdReader{d}, d.Close
 	return l, nil
@@ -73,15 +72,15 @@ func (z zstdReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-func newLZ4(r *bufio.Reader) codec {
-	l := &library{format: LZ4, in: below{Reader: r}}
-	l.Reader = lz4.NewReader(&l.in)
+func newLZ4(in *below) codec {
+	l := &library{format: LZ4, in: in}
+	l.Reader = lz4.NewReader(in.Reader)
 	return l
 }
 
-func newSnappy(r *bufio.Reader) codec {
-	l := &library{format: Snappy, in: below{Reader: r}}
-	l.Reader = snappyReader{s2.NewReader(&l.in, s2.ReaderMaxBlockSize(maxSnappyBlock)), &l.in}
+func newSnappy(in *below) codec {
+	l := &library{format: Snappy, in: in}
+	l.Reader = snappyReader{s2.NewReader(in.Reader, s2.ReaderMaxBlockSize(maxSnappyBlock)), in}
 	return l
 }
 
@@ -93,18 +92,18 @@ type snappyReader struct {
 
 func (s snappyReader) Read(p []byte) (int, error) {
 	n, err := s.r.Read(p)
-	if errors.Is(err, s2.ErrCorrupt) && errors.Is(s.in.err, io.EOF) {
+	if errors.Is(err, s2.ErrCorrupt) && errors.Is(s.in.failure(), io.EOF) {
 		err = io.ErrUnexpectedEOF
 	}
 	return n, err
 }
 
 // newXZ shows the library nothing of a block whose dictionary is too large.
-func newXZ(r *bufio.Reader) (codec, error) {
-	l := &library{format: XZ, in: below{Reader: r}}
-	x, err := xz.ReaderConfig{DictCap: 1 << 16}.NewReader(newXZGuard(&l.in))
+func newXZ(in *below) (codec, error) {
+	l := &library{format: XZ, in: in}
+	x, err := xz.ReaderConfig{DictCap: 1 << 16}.NewReader(newXZGuard(in))
 	if err != nil {
-		return nil, failing(XZ, l.in.err, err)
+		return nil, failing(XZ, l.in.failure(), err)
 	}
 	l.Reader = x
 	return l, nil
@@ -112,7 +111,7 @@ func newXZ(r *bufio.Reader) (codec, error) {
 
 // Member returns what archive/zip needs to read members of a method that it does not know, with the limits of this package.
 func Member(format Format, r io.Reader) io.ReadCloser {
-	c, err := newCodec(format, bufio.NewReaderSize(r, peekBytes), func(string) {})
+	c, err := newCodec(format, newBelow(r, peekBytes), func(string) {})
 	if err != nil {
 		return &member{err: err}
 	}

@@ -1,7 +1,6 @@
 package compress
 
 import (
-	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
@@ -13,18 +12,18 @@ import (
 // gzipReader reads all members of a gzip file, one by one, so that it sees what stands behind each: the next one, or a tail of zeros or junk, which tapes and
 // some mainframes append. Libraries that drive themselves cannot tell such a tail from a file that was cut.
 type gzipReader struct {
-	in      below
+	in      *below
 	member  *gzip.Reader
 	members int
 	warn    func(string)
 	err     error
 }
 
-func newGzip(r *bufio.Reader, warn func(string)) (codec, error) {
-	g := &gzipReader{in: below{Reader: r}, warn: warn}
-	member, err := gzip.NewReader(&g.in)
+func newGzip(in *below, warn func(string)) (codec, error) {
+	g := &gzipReader{in: in, warn: warn}
+	member, err := gzip.NewReader(in.Reader)
 	if err != nil {
-		return nil, failing(Gzip, g.in.err, unexpected(err))
+		return nil, failing(Gzip, g.in.failure(), unexpected(err))
 	}
 	member.Multistream(false)
 	g.member, g.members = member, 1
@@ -38,7 +37,7 @@ func (g *gzipReader) Read(p []byte) (int, error) {
 		case errors.Is(err, io.EOF):
 			g.err = g.next()
 		case err != nil:
-			g.err = failing(Gzip, g.in.err, fmt.Errorf("member %d: %w", g.members, err))
+			g.err = failing(Gzip, g.in.failure(), fmt.Errorf("member %d: %w", g.members, err))
 		}
 		if n > 0 || len(p) == 0 {
 			return n, nil
@@ -64,15 +63,14 @@ func (g *gzipReader) next() error {
 		return io.EOF
 	// A member that was cut begins like this; one byte of it may be all that is left.
 	case head[0] != magicGzip[0] || len(head) > 1 && head[1] != magicGzip[1]:
-		g.warn(fmt.Sprintf("gzip: what follows member %d in byte %d is no gzip and is ignored", g.members, g.in.read))
+		g.warn(fmt.Sprintf("gzip: what follows member %d in byte %d is no gzip and is ignored", g.members, g.in.read()))
 		return io.EOF
 	case !bytes.Equal(head, magicGzip) && bytes.HasPrefix(magicGzip, head):
 		return failing(Gzip, nil, io.ErrUnexpectedEOF)
 	}
 	g.members++
-	g.in.err = nil
-	if err := g.member.Reset(&g.in); err != nil {
-		return failing(Gzip, g.in.err, fmt.Errorf("member %d: %w", g.members, unexpected(err)))
+	if err := g.member.Reset(g.in.Reader); err != nil {
+		return failing(Gzip, g.in.failure(), fmt.Errorf("member %d: %w", g.members, unexpected(err)))
 	}
 	g.member.Multistream(false)
 	return nil
@@ -95,7 +93,6 @@ func (g *gzipReader) skipZeros() (int64, error) {
 			return zeros, err
 		}
 		zeros += int64(n)
-		g.in.read += int64(n)
 	}
 }
 

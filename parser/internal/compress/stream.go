@@ -41,7 +41,7 @@ type Stream struct {
 	// Zip tells that an archive begins here; it is not opened.
 	Zip bool
 
-	buffered *bufio.Reader
+	buffered *below
 	codecs   []codec
 	ahead    []*Ahead // of codecs
 
@@ -69,7 +69,7 @@ func OpenSize(r io.Reader, size int64, never bool, warn func(string)) (*Stream, 
 	if size >= 0 && size < peekBytes {
 		buffer = int(size) + 1 // to see the end, too
 	}
-	s := &Stream{buffered: bufio.NewReaderSize(r, buffer)}
+	s := &Stream{buffered: newBelow(r, buffer)}
 	if never {
 		return s, nil
 	}
@@ -100,7 +100,7 @@ func OpenSize(r io.Reader, size int64, never bool, warn func(string)) (*Stream, 
 		s.Layers, s.codecs = append(s.Layers, format), append(s.codecs, c)
 		ahead := NewAhead(c)
 		s.ahead = append(s.ahead, ahead)
-		s.buffered = bufio.NewReaderSize(ahead, peekBytes)
+		s.buffered = newBelow(ahead, peekBytes)
 	}
 }
 
@@ -123,20 +123,20 @@ func (s *Stream) tell() {
 	}
 }
 
-func newCodec(format Format, r *bufio.Reader, warn func(string)) (codec, error) {
+func newCodec(format Format, in *below, warn func(string)) (codec, error) {
 	switch format {
 	case Gzip:
-		return newGzip(r, warn)
+		return newGzip(in, warn)
 	case XZ:
-		return newXZ(r)
+		return newXZ(in)
 	case Zstd:
-		return newZstd(r)
+		return newZstd(in)
 	case LZ4:
-		return newLZ4(r), nil
+		return newLZ4(in), nil
 	case Snappy:
-		return newSnappy(r), nil
+		return newSnappy(in), nil
 	default:
-		return newBzip2(r), nil
+		return newBzip2(in), nil
 	}
 }
 
@@ -180,34 +180,5 @@ func failing(format Format, below error, err error) error {
 		return &Error{Format: format, Reason: "the compressed bytes end too early", Err: err}
 	default:
 		return &Error{Format: format, Reason: "the compressed bytes are broken", Err: err}
-	}
-}
-
-// below remembers the error of what a codec reads from: codecs wrap it, or hide it behind one of their own.
-type below struct {
-	*bufio.Reader
-	err  error
-	read int64
-}
-
-func (b *below) Read(p []byte) (int, error) {
-	n, err := b.Reader.Read(p)
-	b.read += int64(n)
-	b.note(err)
-	return n, err
-}
-
-func (b *below) ReadByte() (byte, error) {
-	c, err := b.Reader.ReadByte()
-	if err == nil {
-		b.read++
-	}
-	b.note(err)
-	return c, err
-}
-
-func (b *below) note(err error) {
-	if err != nil {
-		b.err = err
 	}
 }
