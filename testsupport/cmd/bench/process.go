@@ -36,7 +36,7 @@ type command struct {
 const readBytes = 1 << 20
 
 // execute runs a program whose stdout goes through a pipe into sink, and returns when it has exited and its output was read. It is the same for references
-// and for the subject: the system's default pipe, and a reader that is asked for as little as sink does.
+// and for the subject: the system's default pipe, and a reader that is asked for as little as sink does. Without a sink it is /dev/null, and no pipe.
 func execute(ctx context.Context, path string, args, env []string, sink io.Writer) (usage, error) {
 	return command{path: path, args: args, env: env}.run(ctx, sink)
 }
@@ -55,9 +55,9 @@ func (c command) run(ctx context.Context, sink io.Writer) (usage, error) {
 		defer in.Close()
 		cmd.Stdin = in // the child reads the file itself
 	}
-	out, childOut, err := os.Pipe()
+	out, childOut, err := outlet(sink)
 	if err != nil {
-		return usage{}, fmt.Errorf("opening a pipe: %w", err)
+		return usage{}, err
 	}
 	defer out.Close()
 	cmd.Stdout, cmd.Stderr = childOut, &stderr
@@ -95,6 +95,20 @@ func (c command) run(ctx context.Context, sink io.Writer) (usage, error) {
 		return u, fmt.Errorf("reading what %s prints: %w", filepath.Base(c.path), readErr)
 	}
 	return u, nil
+}
+
+// outlet opens a child's stdout, and what is read of it.
+func outlet(sink io.Writer) (out io.ReadCloser, child *os.File, err error) {
+	if sink != nil {
+		if out, child, err = os.Pipe(); err != nil {
+			err = fmt.Errorf("opening a pipe: %w", err)
+		}
+		return out, child, err
+	}
+	if child, err = os.OpenFile(os.DevNull, os.O_WRONLY, 0); err != nil {
+		err = fmt.Errorf("opening a child's stdout: %w", err)
+	}
+	return io.NopCloser(strings.NewReader("")), child, err
 }
 
 // drain reads to the end even when the sink refuses, so that the program never hangs on its pipe.

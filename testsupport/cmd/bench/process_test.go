@@ -41,6 +41,13 @@ func TestExecute_RefusedOutput(t *testing.T) {
 	}
 }
 
+func TestExecute_WithoutASinkNobodyReads(t *testing.T) {
+	u, err := shell(t, "readlink /proc/$$/fd/1 | grep -qx /dev/null", nil)
+	if err != nil || u.wall <= 0 {
+		t.Errorf("%+v, %v", u, err)
+	}
+}
+
 // The time and the memory of children that the program waits for are seen, and theirs alone do not make the program's own.
 func TestExecute_CountsChildren(t *testing.T) {
 	busy := `i=0; while [ $i -lt 400000 ]; do i=$((i+1)); done`
