@@ -150,6 +150,7 @@ func TestValidate_TellsAllAtOnce(t *testing.T) {
 		{`{"contentTypeMappings":{"text/x":"xls"}}`, `contentTypeMappings maps "text/x" to the format "xls"`},
 		{`{"addValues":{"x":1}}`, `addValues has the key "x", which is no JSON pointer`},
 		{`{"addValues":{"":1}}`, `addValues has the key ""`},
+		{`{"schema":{"properties":{"a":{"type":"integr"}}}}`, `schema: the type at /properties/a of a JSON schema is "integr", which is none of`},
 		{`{"projections":{"a":"b"}}`, `projections puts the field "a" at "b", which is no JSON pointer`},
 		{`{"projections":{"a":"/b~"}}`, `"/b~"`},
 		{`{"projections":{"a":"/b~0/~2"}}`, `"/b~0/~2"`},

@@ -87,7 +87,7 @@ func (c *Config) check() error {
 		bad("addRecordOffset %q is no JSON pointer such as /_meta/offset", c.AddRecordOffset)
 	}
 	if len(c.Schema) > 0 {
-		if _, err := jsonschema.Parse(c.Schema); err != nil {
+		if err := jsonschema.Check(c.Schema); err != nil {
 			bad("schema: %w", err)
 		}
 	}

@@ -28,7 +28,7 @@ func TestRanges_ShareTheirBuffers(t *testing.T) {
 	for {
 		n, err := r.Read(got[len(got):min(cap(got), len(got)+10_000)])
 		got = got[:len(got)+n]
-		if err == io.EOF { //nolint:errorlint // as readers promise
+		if err == io.EOF {
 			break
 		}
 		if err != nil {

@@ -1,6 +1,7 @@
 package filesource
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -71,8 +72,23 @@ func (s *Source) newReader(bucket blob.Bucket, req source.Request, out *source.O
 // parserConfig is the user's, and what a document needs to have a key.
 func (s *Source) parserConfig(b protocol.Binding) parser.Config {
 	return parser.Merge(s.settings.Parser, parser.Config{
-		AddRecordOffset: offsetPointer, Projections: b.Projections, Schema: b.Schema,
+		AddRecordOffset: offsetPointer, Projections: b.Projections, Schema: sorted(b.Schema),
 	})
+}
+
+// sorted orders the members of a schema's objects by name: a runner may send them in another order each time, and the configuration is the same one then.
+func sorted(schema json.RawMessage) json.RawMessage {
+	d := json.NewDecoder(bytes.NewReader(schema))
+	d.UseNumber()
+	var value any
+	if d.Decode(&value) != nil || value == nil {
+		return schema // the parser tells what is wrong
+	}
+	text, err := json.Marshal(value)
+	if err != nil {
+		return schema
+	}
+	return text
 }
 
 // errStopped ends a sweep at its last checkpoint.

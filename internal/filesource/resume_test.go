@@ -240,3 +240,34 @@ func TestResume_InAFileOfHalfAndWhole(t *testing.T) {
 	memory.Delete("b")
 	c.read().want(t, "deleted meanwhile", map[string]int{"bkt/c": 2, "bkt/d": 2})
 }
+
+// A runner that writes the members of a schema in another order has not changed the configuration: the file goes on where it stopped.
+func TestResume_SchemaInAnotherOrder(t *testing.T) {
+	memory, _ := store()
+	put(memory, map[string][]byte{"a.csv": csv(40)})
+	first, second := `{"type":"object","properties":{"n":{"type":"integer","maximum":1e3},"text":{}}}`, ` {"properties":{"text":{},"n":{"maximum":1e3,"type":"integer"}},"type":"object"}`
+	of := func(schema string) *capture {
+		c := newCapture(t, memory)
+		c.bindings = []protocol.Binding{{Stream: protocol.Stream{Name: "bkt"}, StateKey: "k", Schema: json.RawMessage(schema)}}
+		return c
+	}
+	whole := of(first).read()
+	inside := 0
+	for _, at := range whole.states {
+		if at.documents == 0 || at.documents == len(whole.documents) {
+			continue
+		}
+		inside++
+		again := of(second)
+		again.state = at.state
+		if rest := again.read().documents; len(rest) != len(whole.documents)-at.documents {
+			t.Errorf("from %s: %d documents, want %d", at.state, len(rest), len(whole.documents)-at.documents)
+		}
+	}
+	if inside == 0 {
+		t.Error("no state is inside the file")
+	}
+	if string(sorted(json.RawMessage(`{"a":`))) != `{"a":` || sorted(nil) != nil {
+		t.Error("what is no JSON must stay for the parser to see")
+	}
+}

@@ -1,6 +1,7 @@
 package jsonschema
 
 import (
+	"fmt"
 	"net/url"
 	"strconv"
 
@@ -101,7 +102,12 @@ func (k *keywords) values(name string, v []byte) {
 	n := k.node
 	switch name {
 	case "type":
-		each(v, func(one []byte) { n.Types |= typeNamed(text(one)) })
+		each(v, func(one []byte) {
+			is := typeNamed(text(one))
+			if n.Types |= is; is == 0 && k.parser.odd == nil {
+				k.parser.odd = fmt.Errorf("the type at %s of a JSON schema is %s, which is none of array, boolean, integer, null, number, object, string", show(n.Location), one)
+			}
+		})
 	case "required":
 		if v[0] == '[' {
 			each(v, func(one []byte) { n.Required = append(n.Required, text(one)) })

@@ -87,6 +87,20 @@ func TestParse_KeepsOrderLocationsAndSurvivesNonsense(t *testing.T) {
 	}
 }
 
+func TestCheck_NamesAMisspeltType(t *testing.T) {
+	for schema, want := range map[string]string{
+		`{"type":["object","null"],"properties":{"type":{"type":"string"}}}`: "",
+		`{"properties":{"a/b":{"items":{"type":"integr"}}}}`:                 `the type at /properties/a~1b/items of a JSON schema is "integr", which is none of array, boolean`,
+		`{"type":["string","nul"]}`:                                          `the type at the schema's root of a JSON schema is "nul"`,
+		`{"anyOf":[{"type":"string"},{"type":5}]}`:                           `the type at /anyOf/1 of a JSON schema is 5`,
+		`{`: "reading a JSON schema",
+	} {
+		if err := Check([]byte(schema)); want == "" && err != nil || want != "" && (err == nil || !strings.HasPrefix(err.Error(), want)) {
+			t.Errorf("%s: %v, want %s", schema, err, want)
+		}
+	}
+}
+
 func TestAccepts(t *testing.T) {
 	for _, c := range []struct {
 		schema   string

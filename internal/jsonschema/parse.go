@@ -9,20 +9,36 @@ import (
 	"github.com/estuary/connectors/internal/rawjson"
 )
 
-// Parse reads a JSON schema. The nodes hold views of the text, which must not change any more.
+// Parse reads a JSON schema. The nodes hold views of the text, which must not change any more. What is wrong in it
+// allows everything, see Check.
 func Parse(schema []byte) (*Node, error) {
+	n, _, err := parse(schema)
+	return n, err
+}
+
+// Check tells what is wrong in a schema that a user has written: that a misspelt type means nothing would be seen in the data only.
+func Check(schema []byte) error {
+	_, odd, err := parse(schema)
+	if err == nil {
+		err = odd
+	}
+	return err
+}
+
+func parse(schema []byte) (n *Node, odd, err error) {
 	if err := rawjson.Valid(schema); err != nil {
-		return nil, fmt.Errorf("reading a JSON schema: %w", err)
+		return nil, nil, fmt.Errorf("reading a JSON schema: %w", err)
 	}
 	p := parser{text: schema, nodes: map[string]*Node{}, resources: map[string]string{}, anchors: map[string]string{}}
 	whole, _, _ := rawjson.Pointer{}.Find(schema) // it is valid
 	if c := whole[0]; c != '{' && c != 't' && c != 'f' {
-		return nil, fmt.Errorf("a JSON schema must be an object, not %.20s", whole)
+		return nil, nil, fmt.Errorf("a JSON schema must be an object, not %.20s", whole)
 	}
 	base := &url.URL{}
 	p.resources[""] = ""
 	p.index(whole, "", base)
-	return p.node(whole, "", base), nil
+	n = p.node(whole, "", base)
+	return n, p.odd, nil
 }
 
 // parser remembers nodes by their location, so that references meet and cycles close.
@@ -31,6 +47,7 @@ type parser struct {
 	nodes     map[string]*Node
 	resources map[string]string // location by absolute $id
 	anchors   map[string]string // location by absolute URI with the anchor as fragment
+	odd       error             // about the first misspelt type
 }
 
 // index looks for $id and $anchor, which references may name before they are met.

@@ -11,6 +11,7 @@ import (
 	"github.com/goccy/go-yaml"
 
 	"github.com/estuary/connectors/internal/command"
+	"github.com/estuary/connectors/internal/jsonschema"
 	"github.com/estuary/connectors/protocol"
 )
 
@@ -314,7 +315,11 @@ func (d *decoder) pointer(value any, at string) string {
 // schema is a JSON file's path, or the schema itself.
 func (d *decoder) schema(value any, at string) json.RawMessage {
 	if _, ok := value.(yaml.MapSlice); ok {
-		return d.json(nil, value, at)
+		raw := d.json(nil, value, at)
+		if err := jsonschema.Check(raw); err != nil {
+			d.problem(at, at+" is no JSON schema", err.Error())
+		}
+		return raw
 	}
 	path := d.text(value, at)
 	if path == "" {
@@ -329,7 +334,11 @@ func (d *decoder) schema(value any, at string) json.RawMessage {
 		return nil
 	}
 	var object map[string]json.RawMessage
-	if err := json.Unmarshal(raw, &object); err != nil {
+	err = json.Unmarshal(raw, &object)
+	if err == nil {
+		err = jsonschema.Check(raw)
+	}
+	if err != nil {
 		d.problem(at, path+" is no JSON schema", err.Error())
 		return nil
 	}
