@@ -129,8 +129,9 @@ func (s *Scanner) limit(reason string) error {
 	return &LimitError{Byte: s.base + int64(s.pos), Line: s.line, Reason: reason}
 }
 
-// tooBig judges a row beyond a bound by what is within MaxRow alone: whether more of it has been read is chance.
+// tooBig judges a row beyond a bound by what is within MaxRow alone, and by whether the text ends there: whether more of it has been read is chance.
 func (s *Scanner) tooBig() error {
+	s.need(s.options.MaxRow + 3)
 	within := min(s.options.MaxRow+2, s.waiting())
 	switch c := s.cutGeneral(s.unread(), within, false); c.state {
 	case unclosed:
