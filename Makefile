@@ -22,7 +22,7 @@ LDFLAGS := -s -w -X main.version=$(VERSION)
 MAINS := $(sort $(patsubst %/main.go,./%,$(wildcard source-*/main.go materialize-*/main.go pipeline/main.go parser/cmd/*/main.go)))
 
 # Packages that share memory between goroutines are tested with the race detector; elsewhere it costs time and finds nothing.
-RACE_DIRS := $(wildcard protocol/source protocol/materialize internal/pgwire internal/transact parser/internal/compress source-postgres)
+RACE_DIRS := $(wildcard protocol/source protocol/materialize internal/pgwire internal/transact internal/blob/s3blob parser/internal/compress source-postgres)
 empty :=
 space := $(empty) $(empty)
 # Of internal/filesource the engine alone: its sweep below is one goroutine's.

@@ -3,10 +3,12 @@ package filesource
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"math/rand/v2"
 	"runtime"
 	"testing"
+	"testing/iotest"
 
 	"github.com/estuary/connectors/internal/blob"
 )
@@ -41,5 +43,44 @@ func TestRanges_ShareTheirBuffers(t *testing.T) {
 	}
 	if took := int64(after.TotalAlloc - before.TotalAlloc); took > 10*l.rangeSize {
 		t.Errorf("the ranges took %d bytes for %d of %d", took, len(want), l.rangeSize)
+	}
+}
+
+// Whatever the sizes, errors and closes: what was read are the bytes that there are, in order.
+func TestRanges_RandomSizesErrorsAndClose(t *testing.T) {
+	gone := errors.New("gone")
+	for seed := range uint64(40) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		l := limits{rangeSize: 1 + r.Int64N(300<<10), ranges: 1 + r.IntN(5)}
+		want := make([]byte, 1+r.IntN(3<<20))
+		for i := range want {
+			want[i] = byte(r.Uint32())
+		}
+		from, bad := r.Int64N(int64(len(want))), int64(-1)
+		if seed%3 == 0 {
+			bad = r.Int64N(int64(len(want)))
+		}
+		got := want[:from:from]
+		rd := newRanges(t.Context(), &l, from, int64(len(want)), nil, func(_ context.Context, off, n int64) (io.ReadCloser, error) {
+			if body := want[off : off+n]; bad < off || bad >= off+n {
+				return io.NopCloser(iotest.HalfReader(bytes.NewReader(body))), nil
+			}
+			return io.NopCloser(io.MultiReader(bytes.NewReader(want[off:bad]), iotest.ErrReader(gone))), nil
+		})
+		stop := -1
+		if seed%5 == 0 {
+			stop = r.IntN(len(want))
+		}
+		var err error
+		for err == nil && (stop < 0 || len(got) < stop) {
+			p := make([]byte, 1+r.IntN(100_000))
+			var n int
+			n, err = rd.Read(p)
+			got = append(got, p[:n]...)
+		}
+		rd.Close()
+		if !bytes.Equal(got, want[:len(got)]) || err == io.EOF && len(got) != len(want) || err != nil && err != io.EOF && !errors.Is(err, gone) || errors.Is(err, gone) && bad < from {
+			t.Fatalf("seed %d: %d of %d, %v", seed, len(got), len(want), err)
+		}
 	}
 }

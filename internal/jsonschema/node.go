@@ -104,6 +104,8 @@ func typeNamed(name string) Types {
 		return Integer
 	case "number":
 		return Number
+	case "fractional": // Flow knows it, so it is in collections' schemas
+		return Fraction
 	case "string":
 		return String
 	case "array":

@@ -91,6 +91,7 @@ func TestCheck_NamesAMisspeltType(t *testing.T) {
 	for schema, want := range map[string]string{
 		`{"type":["object","null"],"properties":{"type":{"type":"string"}}}`: "",
 		`{"properties":{"a/b":{"items":{"type":"integr"}}}}`:                 `the type at /properties/a~1b/items of a JSON schema is "integr", which is none of array, boolean`,
+		`{"properties":{"n":{"type":["fractional","null"]}}}`:                "",
 		`{"type":["string","nul"]}`:                                          `the type at the schema's root of a JSON schema is "nul"`,
 		`{"anyOf":[{"type":"string"},{"type":5}]}`:                           `the type at /anyOf/1 of a JSON schema is 5`,
 		`{`: "reading a JSON schema",

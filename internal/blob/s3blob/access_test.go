@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -172,6 +173,7 @@ func TestOpen_OneObjectIsForbidden(t *testing.T) {
 // regional is AWS's own hosts: a bucket has one for every region, and only the right one answers.
 type regional struct {
 	s3    *s3test.Server
+	mu    sync.Mutex
 	hosts []string
 }
 
@@ -181,7 +183,9 @@ func (r *regional) Do(in *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	host := in.URL.Host
+	r.mu.Lock()
 	r.hosts = append(r.hosts, host)
+	r.mu.Unlock()
 	out := in.Clone(in.Context())
 	out.Host = ""
 	if bucket, ok := strings.CutSuffix(host, ".s3."+r.s3.Region+".amazonaws.com"); ok {
@@ -255,5 +259,34 @@ func TestOpen_BySessionOfTheEnvironment(t *testing.T) {
 		if text, _, err := read(t, b, "k", ""); (text == "x" && err == nil) != (token == "ET") || err != nil && !strings.Contains(err.Error(), "renew") {
 			t.Errorf("%s: %q, %v", token, text, err)
 		}
+	}
+}
+
+// Requests that run at the same time share nothing that the SDK writes into, not even where all of them learn the bucket's region: without the race
+// detector the runtime ended the process soon.
+func TestOpen_ManyAtOnce(t *testing.T) {
+	for _, at := range []string{"given", "AWS"} {
+		mem, s3 := serve(t)
+		s3.Secrets, s3.Region = map[string]string{"AK": "SK"}, "ap-south-1"
+		odd := "/lead//x/../y z+%.csv"
+		mem.Put(memblob.Entry{Key: odd, Data: []byte("x")})
+		c := s3blob.Config{Credentials: key("AK", "SK"), Region: "eu-west-1", HTTP: &regional{s3: s3}}
+		if at == "given" {
+			c = s3blob.Config{Credentials: key("AK", "SK"), Region: s3.Region, Endpoint: s3.Endpoint()}
+		} else {
+			s3.Secrets = nil // the proxy of AWS's hosts changes what was signed
+		}
+		b := open(t, c)
+		var running sync.WaitGroup
+		for range 16 {
+			running.Go(func() {
+				for range 20 {
+					if text, _, err := read(t, b, odd, ""); text != "x" || err != nil {
+						t.Errorf("%s: %q, %v", at, text, err)
+					}
+				}
+			})
+		}
+		running.Wait()
 	}
 }

@@ -6,6 +6,8 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/smithy-go"
+	"github.com/aws/smithy-go/auth"
 	smithyendpoints "github.com/aws/smithy-go/endpoints"
 )
 
@@ -20,11 +22,28 @@ type endpoints struct {
 func (e *endpoints) ResolveEndpoint(ctx context.Context, p s3.EndpointParameters) (smithyendpoints.Endpoint, error) {
 	region := aws.ToString(p.Region)
 	if found, ok := e.known.Load(region); ok {
-		return found.(smithyendpoints.Endpoint), nil //nolint:forcetypeassert // see known
+		return copied(found.(smithyendpoints.Endpoint)), nil //nolint:forcetypeassert // see known
 	}
 	found, err := e.rules.ResolveEndpoint(ctx, p)
 	if err == nil {
-		e.known.Store(region, found)
+		e.known.Store(region, copied(found))
 	}
 	return found, err
+}
+
+// copied has properties of its own: for each request the SDK writes into the ways to sign that it finds in them, and requests run at the same time.
+func copied(e smithyendpoints.Endpoint) smithyendpoints.Endpoint {
+	given := e.Properties
+	e.Properties = smithy.Properties{}
+	e.Properties.SetAll(&given)
+	if options, ok := auth.GetAuthOptions(&given); ok {
+		own := make([]*auth.Option, len(options))
+		for i, o := range options {
+			own[i] = &auth.Option{SchemeID: o.SchemeID}
+			own[i].IdentityProperties.SetAll(&o.IdentityProperties)
+			own[i].SignerProperties.SetAll(&o.SignerProperties)
+		}
+		auth.SetAuthOptions(&e.Properties, own)
+	}
+	return e
 }

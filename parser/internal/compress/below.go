@@ -28,6 +28,9 @@ func (b *below) failure() error {
 // read counts the bytes that codecs have taken.
 func (b *below) read() int64 { return b.source.read - int64(b.Buffered()) }
 
+// emptyReads in a row are a reader that is stuck. bufio counts them for small reads only, and calls it an error that the source has not.
+const emptyReads = 100
+
 // watched counts what is read, and stays at its first error.
 type watched struct {
 	r    io.Reader
@@ -39,7 +42,11 @@ func (w *watched) Read(p []byte) (n int, err error) {
 	if w.err != nil {
 		return 0, w.err
 	}
-	n, w.err = w.r.Read(p)
+	for idle := 0; n == 0 && w.err == nil && len(p) > 0; idle++ {
+		if n, w.err = w.r.Read(p); idle == emptyReads && n == 0 && w.err == nil {
+			w.err = io.ErrNoProgress
+		}
+	}
 	w.read += int64(n)
 	return n, w.err
 }

@@ -54,7 +54,7 @@ func (g *gzipReader) next() error {
 	}
 	head, err := g.in.Peek(len(magicGzip))
 	switch {
-	case err != nil && !errors.Is(err, io.EOF):
+	case err != nil && err != io.EOF: //nolint:errorlint // one that wraps it is a failure
 		return err
 	case len(head) == 0:
 		if zeros > 0 {
@@ -81,7 +81,7 @@ func (g *gzipReader) skipZeros() (int64, error) {
 	var zeros int64
 	for {
 		head, err := g.in.Peek(1)
-		if err != nil && !errors.Is(err, io.EOF) {
+		if err != nil && err != io.EOF { //nolint:errorlint // see next
 			return zeros, err
 		}
 		if len(head) == 0 || head[0] != 0 {

@@ -167,13 +167,14 @@ func (s *Stream) Close() {
 	s.codecs, s.ahead = nil, nil
 }
 
-// failing turns a codec's error into an *Error, unless it came from below: of another layer, or of the source itself.
+// failing turns a codec's error into an *Error, unless it came from below: of another layer, or of the source itself. Codecs may take an error that wraps
+// io.EOF, or is io.ErrUnexpectedEOF, for the end.
 func failing(format Format, below error, err error) error {
 	switch inner, ok := errors.AsType[*Error](err); {
+	case err != nil && below != nil && below != io.EOF: //nolint:errorlint // one that wraps it is a failure
+		return below
 	case err == nil || errors.Is(err, io.EOF):
 		return err
-	case below != nil && !errors.Is(below, io.EOF):
-		return below
 	case ok:
 		return inner
 	case errors.Is(err, io.ErrUnexpectedEOF):

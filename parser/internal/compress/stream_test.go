@@ -137,6 +137,42 @@ func TestOpen_PassesTheSourcesErrorThrough(t *testing.T) {
 	}
 }
 
+// An error that codecs would take for the end, between two frames or behind a layer, does not make a part of a file the whole; nor does a stuck reader.
+func TestOpen_AFailureIsNoEnd(t *testing.T) {
+	for _, format := range streamed {
+		one := packed(t, format, small)
+		all := map[string][]byte{"": one}
+		for _, outer := range []Format{Gzip, Zstd, LZ4, Snappy, XZ} {
+			all[" in "+string(outer)] = packed(t, outer, string(one))
+		}
+		for in, raw := range all {
+			for _, gone := range []error{io.ErrUnexpectedEOF, fmt.Errorf("broken: %w", io.EOF)} {
+				for n := magicBytes; n <= len(raw); n++ {
+					s, err := Open(io.MultiReader(bytes.NewReader(raw[:n]), iotest.ErrReader(gone)), false, nil)
+					if err == nil {
+						_, err = io.ReadAll(s)
+					}
+					if !errors.Is(err, gone) {
+						t.Errorf("%s%s, %v after %d bytes of %d: got %v", format, in, gone, n, len(raw), err)
+					}
+				}
+			}
+			s, err := Open(io.MultiReader(bytes.NewReader(raw[:len(raw)-1]), stuck{}), false, nil)
+			if err == nil {
+				_, err = io.ReadAll(s)
+			}
+			if err != io.ErrNoProgress { //nolint:errorlint // it is the source's
+				t.Errorf("%s%s, stuck: got %v", format, in, err)
+			}
+		}
+	}
+}
+
+// stuck gives nothing, and no end.
+type stuck struct{}
+
+func (stuck) Read([]byte) (int, error) { return 0, nil }
+
 // bug streams-files-parser 12: Vector #7061, only the first gzip member is read
 // bug streams-files-parser 41: Go #47809 and #61797, garbage behind a gzip member is "invalid header"
 func TestGzip_MembersAndTails(t *testing.T) {
