@@ -147,7 +147,8 @@ func TestOpen_AFailureIsNoEnd(t *testing.T) {
 		}
 		for in, raw := range all {
 			for _, gone := range []error{io.ErrUnexpectedEOF, fmt.Errorf("broken: %w", io.EOF)} {
-				for n := magicBytes; n <= len(raw); n++ {
+				step := 1 + min(len(in), 10) // inside of another layer some of the places must do
+				for n := len(raw); n >= magicBytes; n -= step {
 					s, err := Open(io.MultiReader(bytes.NewReader(raw[:n]), iotest.ErrReader(gone)), false, nil)
 					if err == nil {
 						_, err = io.ReadAll(s)
@@ -161,7 +162,7 @@ func TestOpen_AFailureIsNoEnd(t *testing.T) {
 			if err == nil {
 				_, err = io.ReadAll(s)
 			}
-			if err != io.ErrNoProgress { //nolint:errorlint // it is the source's
+			if err != io.ErrNoProgress {
 				t.Errorf("%s%s, stuck: got %v", format, in, err)
 			}
 		}
