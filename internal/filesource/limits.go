@@ -36,7 +36,7 @@ func defaultLimits() limits {
 	}
 }
 
-// MemoryBytes bounds the memory of a source: small objects ahead (32 MiB), the ranges of one large object (32), waiting batches (16 of about 256 KiB),
+// MemoryBytes bounds the memory of a source: small objects ahead (32 MiB), the ranges of one large object (40), waiting batches (16 of about 256 KiB),
 // what decompression and parsing of two files hold, the state, and the runtime itself.
 const MemoryBytes = 160 << 20
 
