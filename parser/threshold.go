@@ -99,7 +99,8 @@ func (w *window) test() error {
 		return nil
 	}
 	e := *w.last
-	e.Reason = fmt.Sprintf("%d of the last %d rows are bad, which is %d %%, and errorThreshold is %d; the last one: %s", w.errors, n, rate, w.threshold, e.Reason)
+	// The row's own reason stands first: its column and its value are told before it.
+	e.Reason = fmt.Sprintf("%s; with it %d of the last %d rows are bad, which is %d %%, and errorThreshold is %d", e.Reason, w.errors, n, rate, w.threshold)
 	return &e
 }
 

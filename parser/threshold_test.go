@@ -36,7 +36,7 @@ func TestThreshold_HaltsAtTheRate(t *testing.T) {
 		err       string
 	}{
 		{10, "500g55b", 500, ""}, // 555 rows, 9.9 %
-		{10, "500g56b", 0, "row 556, line 557, byte 2334: 56 of the last 556 rows are bad, which is 10 %, and errorThreshold is 10; the last one: 3 columns, 2 headers"},
+		{10, "500g56b", 0, "row 556, line 557, byte 2334: 3 columns, 2 headers; with it 56 of the last 556 rows are bad, which is 10 %, and errorThreshold is 10"},
 		{10, "1000g100b", 100, "row 1100, line 1101"},
 		{10, "1000g99b", 1000, ""},
 		{10, "1000g99b901g99b", 1901, ""},
@@ -63,6 +63,15 @@ func TestThreshold_HaltsAtTheRate(t *testing.T) {
 		if bad := int64(strings.Count(rowsOf(t, c.rows), ",3")); err == nil && stats.Rejected != bad {
 			t.Errorf("%d %% of %s: %d rows rejected of %d", c.threshold, c.rows, stats.Rejected, bad)
 		}
+	}
+}
+
+func TestThreshold_TellsTheLastValue(t *testing.T) {
+	config := configOf(t, `{"format":{"type":"csv","config":{"errorThreshold":10}},"schema":{"type":"object","properties":{"i":{"type":"integer"}}}}`)
+	_, _, _, err := read(t, config, inputOf("a.csv", []byte("i\n1\nx\n"), 65536), Cursor{})
+	want := `a.csv: row 2, line 3, byte 4: column "i": value "x" is not an integer; with it 1 of the last 2 rows are bad, which is 50 %, and errorThreshold is 10`
+	if err == nil || err.Error() != want {
+		t.Errorf("%v", err)
 	}
 }
 

@@ -141,11 +141,11 @@ func isPointer(s string) bool {
 
 // given is what of the dialect is fixed.
 func (c *CSV) given(k kind) rows.Given {
-	delimiter := c.Delimiter
-	if delimiter == "" && k == tsvKind {
-		delimiter = "\t"
+	usual := ""
+	if c.Delimiter == "" && k == tsvKind {
+		usual = "\t"
 	}
 	return rows.Given{
-		Delimiter: delimiter, Quote: &c.Quote, Escape: c.Escape, End: c.LineEnding, Comment: c.Comment, Columns: len(c.Headers), SkipLines: c.SkipLines,
+		Delimiter: c.Delimiter, Usual: usual, Quote: &c.Quote, Escape: c.Escape, End: c.LineEnding, Comment: c.Comment, Columns: len(c.Headers), SkipLines: c.SkipLines,
 	}
 }

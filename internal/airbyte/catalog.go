@@ -158,7 +158,7 @@ func (r wireRange) decode() (protocol.Range, error) {
 			continue
 		}
 		n, err := strconv.ParseUint(b.text, 16, 32)
-		if err != nil {
+		if err != nil || len(b.text) > 8 { // ParseUint takes any number of leading zeros
 			return protocol.Range{}, badCatalog(fmt.Sprintf("the bound %q of its range is not a hexadecimal number of at most eight digits", b.text), nil)
 		}
 		*b.into = uint32(n)

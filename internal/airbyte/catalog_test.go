@@ -58,6 +58,7 @@ func TestDecodeCatalog_Refuses(t *testing.T) {
 		`{"streams":[{"stream":{"name":"a"},"sync_mode":"incremental"},{"stream":{"name":"a"},"sync_mode":"incremental"}]}`: `it names stream "a" twice`,
 		`{"streams":[{"stream":{"name":"a"},"sync_mode":null}]}`:                                                            `stream "a" has sync_mode ""`,
 		`{"streams":[],"range":{"begin":"123456789"}}`:                                                                      "not a hexadecimal number",
+		`{"streams":[],"range":{"begin":"000000001"}}`:                                                                      "not a hexadecimal number",
 		`{"streams":[],"range":{"begin":"-1"}}`:                                                                             "not a hexadecimal number",
 		`{"streams":[{"stream":{"name":"a"},"sync_mode":"incremental","estuary.dev/projections":{"id":"key/id"}}]}`:         `the projection of field "id" of stream "a" is no JSON pointer`,
 		`{"streams":[],"tail":"yes"}`:                                                                                       "no valid configured catalog",

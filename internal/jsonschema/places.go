@@ -26,7 +26,8 @@ func (n *Node) Places(f func(Place) bool) {
 		o := objects[0]
 		objects = objects[1:]
 		required := o.allRequired()
-		surely := o.Required && o.Shape().Types == Object
+		// Each document is an object, also where its schema does not say so.
+		surely := o.Required && (o.from == nil || o.Shape().Types == Object)
 		for _, name := range append(o.PropertyNames(), required.undeclared...) {
 			child := o.Child(name)
 			p := Place{Tokens: append(slices.Clip(o.Tokens), name), Node: child, Required: surely && required.has(o.Node, name)}

@@ -13,6 +13,7 @@ func TestPlaces_ShallowFirstAndEachObjectOnce(t *testing.T) {
 			"nested ones come later", `{"type":"object","properties":{"a":{"type":"object","properties":{"c":{},"d":{}},"required":["d"]},"b":{}},"required":["a"]}`,
 			`/a! /b /a/c /a/d!`,
 		},
+		{"the document's type is not said", `{"properties":{"a":{"type":"integer"},"b":{"properties":{"c":{}},"required":["c"]}},"required":["a","b"]}`, `/a! /b! /b/c`},
 		{"required on the whole way", `{"type":"object","properties":{"a":{"type":"object","properties":{"c":{}},"required":["c"]}}}`, `/a /a/c`},
 		{"required in what may be null", `{"type":"object","properties":{"a":{"type":["object","null"],"properties":{"c":{}},"required":["c"]}},"required":["a"]}`, `/a! /a/c`},
 		{"required, not declared", `{"type":"object","properties":{"a":{"type":"object","required":["b"]}},"required":["a","z"]}`, `/a! /z! /a/b!`},

@@ -129,6 +129,7 @@ func TestText_Layout(t *testing.T) {
 
 func TestText_RequiredLocations(t *testing.T) {
 	for _, c := range []struct{ name, header, schema, want string }{
+		{"of a document whose type is not said", "a", `{"required":["x"],"properties":{"x":{"type":"string"}}}`, `file: placing columns: the schema requires /x, and no column is there; allow it to be absent or null, or project a column to it`},
 		{"all are listed", "a", `{"type":"object","required":["x","y"],"properties":{"x":{"type":"string"},"y":{"type":"integer"}}}`, `file: placing columns: the schema requires /x, /y, and no column is there; allow it to be absent or null, or project a column to it`},
 		{"not what is in one of them", "a", `{"type":"object","required":["x"],"properties":{"x":{"type":"object","required":["y"],"properties":{"y":{"type":"string"}}}}}`, `file: placing columns: the schema requires /x, and no column is there; allow it to be absent or null, or project a column to it`},
 		{"one inside of an object that is there", "x_z", `{"type":"object","required":["x"],"properties":{"x":{"type":"object","required":["y"],"properties":{"y":{"type":"string"},"z":{}}}}}`, `file: placing columns: the schema requires /x/y, and no column is there; allow it to be absent or null, or project a column to it`},

@@ -80,6 +80,10 @@ func (t *trial) delimiter(d Dialect) outcome {
 			return read
 		}
 	}
+	if t.given.Usual != "" {
+		d.Delimiter = t.given.Usual
+		return t.read(d)
+	}
 	var tried []outcome
 	single := true
 	for _, d.Delimiter = range d.candidates() {

@@ -8,6 +8,7 @@ import (
 // Given is what the user fixed of a dialect, in the words of the configuration, and what is known of the rows.
 type Given struct {
 	Delimiter string  // one character or several; tab or \t: TAB; empty or auto: found out
+	Usual     string  // the delimiter where Delimiter is empty and no line sep= names another; empty: found out
 	Quote     *string // one ASCII character; empty: none; auto: " or ', found out; nil: "
 	Escape    string  // one ASCII character; empty or auto: none
 	End       string  // see ParseEnd; empty or auto: found out
@@ -38,6 +39,9 @@ func (g Given) dialect() (d Dialect, quotes bool, err error) {
 	}
 	if err == nil {
 		trial := d
+		if trial.Delimiter == "" {
+			trial.Delimiter = g.Usual
+		}
 		if trial.Delimiter == "" {
 			trial.Delimiter = d.candidates()[0]
 		}

@@ -143,6 +143,7 @@ var grammar = []struct {
 	{"sep=, CR", "sep=\t\ra\tb\r1,5\t2", Given{}, [][]string{{"a", "b"}, {"1,5", "2"}}},
 	{"sep= and nothing else", "sep=;", Given{}, nil},
 	{"sep= does not win over the configuration", "sep=;\na,b\n1,2;3\n", Given{Delimiter: ","}, [][]string{{"a", "b"}, {"1", "2;3"}}},
+	{"sep= wins over what is usual", "sep=;\na;b\n1\t;2\n", Given{Usual: "\t"}, [][]string{{"a", "b"}, {"1\t", "2"}}},
 	{"sep= is a name, too", "sep=x,b\n1,2\n", Given{}, [][]string{{"sep=x", "b"}, {"1", "2"}}},
 	{"sep= in another line is a row", "a,b\nsep=;\n", Given{}, [][]string{{"a", "b"}, {"sep=;"}}},
 
