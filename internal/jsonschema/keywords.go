@@ -105,7 +105,7 @@ func (k *keywords) values(name string, v []byte) {
 		each(v, func(one []byte) {
 			is := typeNamed(text(one))
 			if n.Types |= is; is == 0 && k.parser.odd == nil {
-				k.parser.odd = fmt.Errorf("the type at %s of a JSON schema is %s, which is none of array, boolean, integer, null, number, object, string", show(n.Location), one)
+				k.parser.odd = fmt.Errorf("the type at %s of a JSON schema is %.60s, which is none of array, boolean, integer, null, number, object, string", show(n.Location), one)
 			}
 		})
 	case "required":

@@ -11,8 +11,8 @@ import (
 	smithyendpoints "github.com/aws/smithy-go/endpoints"
 )
 
-// endpoints remembers where requests go. The SDK asks its rules twice for each request, which takes as long as the request itself, and for one bucket and one
-// set of options they differ by region alone.
+// endpoints remembers where requests go. The SDK asks its rules twice for each request, a sixth of what getting a small object takes, and for one bucket and
+// one set of options they differ by region alone.
 type endpoints struct {
 	rules s3.EndpointResolverV2
 	known sync.Map // of smithyendpoints.Endpoint, by region

@@ -119,6 +119,28 @@ func TestScanner_ColumnLimit(t *testing.T) {
 	}
 }
 
+// A row with too many fields is told as soon as it is seen: neither memory nor waiting for as much as a row may have is needed for it.
+func TestScanner_ColumnLimitReadsNoFurther(t *testing.T) {
+	for _, d := range []Dialect{usual, {Delimiter: ",", Quote: '"', End: AnyEnd}} {
+		read := &counting{r: &endless{text: ","}}
+		s := NewScanner(read, d, Options{MaxColumns: 1000}, 0, 1)
+		if _, err := s.Next(); err == nil || !strings.Contains(err.Error(), "more than 1000 fields") || read.n > usualBuffer {
+			t.Errorf("%v after %d bytes", err, read.n)
+		}
+	}
+}
+
+type counting struct {
+	r io.Reader
+	n int
+}
+
+func (c *counting) Read(b []byte) (int, error) {
+	n, err := c.r.Read(b)
+	c.n += n
+	return n, err
+}
+
 // Whatever comes, memory stays near the row limit.
 func TestScanner_MemoryIsBounded(t *testing.T) {
 	const limit = 1 << 20

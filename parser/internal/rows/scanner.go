@@ -131,7 +131,9 @@ func (s *Scanner) limit(reason string) error {
 
 // tooBig judges a row beyond a bound by what is within MaxRow alone, and by whether the text ends there: whether more of it has been read is chance.
 func (s *Scanner) tooBig() error {
-	s.need(s.options.MaxRow + 3)
+	if s.waiting() > s.options.MaxRow { // a row with too many fields is told at once
+		s.need(s.options.MaxRow + 3)
+	}
 	within := min(s.options.MaxRow+2, s.waiting())
 	switch c := s.cutGeneral(s.unread(), within, false); c.state {
 	case unclosed:
