@@ -39,7 +39,7 @@ type Config struct {
 // CSV are the options of delimited text.
 type CSV struct {
 	Headers             []string `json:"headers,omitempty" title:"Headers" doc:"Names of the columns where the file has no header row; unless given: the first row is the header."`
-	Delimiter           string   `json:"delimiter,omitempty" title:"Delimiter" doc:"One or more characters between fields; tab is TAB, auto is detected. Unless given: what a first line sep= names, or else detected for csv, TAB for tsv."`
+	Delimiter           string   `json:"delimiter,omitempty" title:"Delimiter" doc:"One or more characters between fields; tab is TAB, auto is detected. Unless given: detected for csv, TAB for tsv."`
 	LineEnding          string   `json:"lineEnding,omitempty" title:"Line ending" doc:"One character that ends rows; \\r\\n: LF, CRLF or CR. Unless given, or auto: LF or CRLF, and CR in files without LF."`
 	Quote               string   `json:"quote" title:"Quote" doc:"Character around fields that hold delimiters; empty: none, auto: double or single quotes." default:"\""`
 	Escape              string   `json:"escape,omitempty" title:"Escape" doc:"Character that takes the next one literally. Unless given, or auto: none; a quote is doubled."`
